@@ -1,0 +1,41 @@
+export { toCallId } from './ids.ts';
+export type { CallId, Digest, InputId, SessionId, TurnId } from './ids.ts';
+export { isCallItem, toMessageText, toUserMessage } from './items.ts';
+export type {
+  BlobRef,
+  CallItem,
+  CallOutputItem,
+  CustomToolCallItem,
+  CustomToolCallOutputItem,
+  FunctionCallItem,
+  FunctionCallOutputItem,
+  InputText,
+  Item,
+  MessageItem,
+  OutputText,
+  ReasoningItem,
+  StoredItem,
+} from './items.ts';
+export type { Catalog, Effects, Placement, ToolSpec } from './tools.ts';
+export type {
+  ApprovalPolicy,
+  CallContext,
+  CallDetail,
+  CallOutput,
+  CallRef,
+  CallResult,
+  CallState,
+  CallStatus,
+  Claim,
+  FileChange,
+} from './calls.ts';
+export { isTerminal } from './events.ts';
+export type { Delta, EventBody, EventFamily, SessionEvent, TerminalStatus } from './events.ts';
+export type { FailureNotice, Input, InputKind, StepReply, Turn, TurnEnd, TurnStatus } from './turns.ts';
+export { noUsage } from './sessions.ts';
+export type { ModelSettings, Session, SessionSettings, SessionState, TokenUsage } from './sessions.ts';
+export type { Machine, MachineCapabilities, MachineKind, MachineRegistration } from './machines.ts';
+export { toApprovalId } from './approvals.ts';
+export type { Approval, ApprovalDecision } from './approvals.ts';
+export { boundEnds, boundText } from './bounded-text.ts';
+export type { BoundedText } from './bounded-text.ts';
