@@ -1,0 +1,17 @@
+export { toCanonicalJson, toCatalog } from './catalog.ts';
+export { createHttpStore } from './http-store.ts';
+export type { HttpStoreOptions } from './http-store.ts';
+export { createPatientStore } from './patience.ts';
+export { failureBodySchema, operations } from './operations.ts';
+export type { StoreOperation } from './operations.ts';
+export { sessionEventSchema } from './event-schemas.ts';
+export {
+  approvalSchema,
+  inputIdSchema,
+  machineSchema,
+  promptLimitBytes,
+  sessionIdSchema,
+  sessionSchema,
+  storedItemSchema,
+  turnSchema,
+} from './schemas.ts';
