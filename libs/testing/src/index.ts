@@ -1,0 +1,10 @@
+export { describeHistoryStore } from './describe-history-store.ts';
+export { expectSameBehaviour } from './history-store/any-order.ts';
+export { expectSoundLog, isRetryNote, toLine } from './event-log.ts';
+export { startProgram } from './run-program.ts';
+export type { ProgramOptions, ProgramResult, RunningProgram } from './run-program.ts';
+export { answer, command, patch, script } from './scripts.ts';
+export { driveSession } from './session-driver.ts';
+export type { DrivenSession, DriveOptions } from './session-driver.ts';
+export { startTestStack } from './test-stack.ts';
+export type { ProcessRow, TestStack, TestStackOptions } from './test-stack.ts';
