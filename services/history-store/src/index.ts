@@ -1,0 +1,10 @@
+export { openDatabase } from './adapters/database.ts';
+export type { Database, DatabaseOptions } from './adapters/database.ts';
+export { createMemoryStore } from './adapters/memory.ts';
+export type { MemoryStoreOptions } from './adapters/memory.ts';
+export { migrate } from './adapters/migrations.ts';
+export { createPostgresStore } from './adapters/postgres.ts';
+export type { PostgresStoreOptions } from './adapters/postgres.ts';
+export { Outbox } from './outbox.ts';
+export type { OutboxOptions } from './outbox.ts';
+export { describeStoreApi, startHistoryStore } from './service.ts';

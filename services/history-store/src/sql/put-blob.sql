@@ -1,0 +1,1 @@
+insert into blobs (digest, media_type, bytes) values ($1, $2, $3) on conflict do nothing

@@ -1,0 +1,1 @@
+select catalog as page from catalogs where digest = $1
