@@ -1,0 +1,2 @@
+export { bundleWorkflows, workflowsPath } from './bundle.ts';
+export { startOrchestrator } from './service.ts';
