@@ -1,0 +1,14 @@
+export { createModelDirectory } from './adapters/model-directory.ts';
+export type { ModelDirectoryOptions } from './adapters/model-directory.ts';
+export type {
+  AttemptStreamer,
+  DeltaSink,
+  ModelDirectory,
+  ResolvedModel,
+  SampleAttempt,
+} from './domain/ports.ts';
+export { defaultRetryPolicy, withRetries } from './domain/retries.ts';
+export type { RetryOptions, RetryPolicy } from './domain/retries.ts';
+export { createModelStreamer } from './model-streamer.ts';
+export type { ModelStreamerDeps } from './model-streamer.ts';
+export { startLlmWorker } from './service.ts';

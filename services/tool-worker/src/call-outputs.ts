@@ -1,0 +1,18 @@
+import type { CallOutput, CallStatus } from '@holdfast/protocol';
+
+const bytesPerToken = 4;
+
+/** An output that is short by nature: a refusal, a note of what is not known. */
+export function toShortOutput(status: CallStatus, text: string, durationMs = 0): CallOutput {
+  return { status, text, tokens: toTokens(text), durationMs };
+}
+
+export function toTokens(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / bytesPerToken);
+}
+
+/** @param known what is known of the call, in sentences */
+export function toUnknownOutput(known: string, durationMs = 0): CallOutput {
+  const text = `It is not known whether this call took effect; look before doing it again. ${known}`;
+  return toShortOutput('unknown', text, durationMs);
+}
