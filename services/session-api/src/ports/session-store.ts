@@ -1,0 +1,19 @@
+import type { HistoryStore } from '@holdfast/agent-loop';
+
+/** The part of the history store that the public door uses. */
+export type SessionStore = Pick<
+  HistoryStore,
+  | 'createSession'
+  | 'readSession'
+  | 'listSessions'
+  | 'closeSession'
+  | 'addInput'
+  | 'listPendingInputs'
+  | 'listTurns'
+  | 'readItems'
+  | 'readEvents'
+  | 'decideApproval'
+  | 'cancelRunningTurn'
+  | 'listMachines'
+  | 'readBlob'
+>;

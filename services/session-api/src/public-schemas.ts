@@ -1,0 +1,66 @@
+// public-schemas.ts: what the public door accepts and answers beyond the schemas it shares with the store. The OpenAPI document is
+// made from these. Bodies are strict: a misspelt field is an error, not a setting that silently does nothing.
+import { failureBodySchema, inputIdSchema, sessionIdSchema, sessionSchema } from '@holdfast/store-client';
+import { z } from 'zod';
+
+/** Postgres keeps neither NUL nor half a surrogate pair; the size is checked where the failure has a code of its own. */
+const promptText = z
+  .string()
+  .min(1, 'must not be empty')
+  .refine(
+    (text) => !text.includes('\0') && text.isWellFormed(),
+    'must be Unicode text without NUL characters',
+  );
+
+export const newSessionSchema = z.strictObject({
+  sessionId: sessionIdSchema.exactOptional(),
+  settings: z.strictObject({
+    cwd: z.string().startsWith('/', 'must be an absolute path').exactOptional(),
+    machine: z.string().min(1, 'must not be empty').exactOptional(),
+    model: z.strictObject({
+      name: z.string().min(1, 'must not be empty'),
+      baseUrl: z.url('must be a URL').exactOptional(),
+      apiKey: z.string().min(1, 'must not be empty').exactOptional(),
+      script: z.string().exactOptional(),
+    }),
+    approvalPolicy: z.enum(['never', 'always']).exactOptional(),
+  }),
+  requireOnline: z
+    .boolean()
+    .exactOptional()
+    .describe('Refuse with machine.offline, instead of waiting for the machine, when it is offline now'),
+  input: z.strictObject({ inputId: inputIdSchema, text: promptText }).exactOptional(),
+});
+export type NewSessionRequest = z.infer<typeof newSessionSchema>;
+
+export const createdSessionSchema = sessionSchema.extend({ delivered: z.boolean().exactOptional() });
+
+export const newInputSchema = z.strictObject({
+  inputId: inputIdSchema,
+  kind: z.enum(['prompt', 'steer']).default('prompt'),
+  text: promptText,
+});
+export const inputReceiptSchema = z.object({ duplicate: z.boolean(), delivered: z.boolean() });
+export const endedTurnSchema = z.object({
+  turnId: inputIdSchema,
+  status: z.enum(['completed', 'error', 'cancelled']),
+});
+export const decisionSchema = z.strictObject({ decision: z.enum(['accept', 'decline']) });
+export const deliverySchema = z.object({ delivered: z.boolean() });
+
+export const sessionParams = z.object({ sessionId: sessionIdSchema });
+export const approvalParams = sessionParams.extend({ approvalId: z.string().min(1).max(200) });
+export const blobParams = z.object({
+  digest: z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hex'),
+});
+
+const after = z.coerce.number().int().min(0);
+export const pageQuery = z.object({
+  after: after.default(0),
+  limit: z.coerce.number().int().min(1).max(1_000).default(200),
+});
+export const listQuery = z.object({ limit: z.coerce.number().int().min(1).max(1_000).default(50) });
+export const streamQuery = z.object({ after: after.default(0) });
+
+/** What every route may answer instead. */
+export const failures = { '4xx': failureBodySchema, '5xx': failureBodySchema };

@@ -1,0 +1,56 @@
+import type { CancelHint, EventBus } from '@holdfast/events';
+import type { Delta, SessionEvent } from '@holdfast/protocol';
+
+/** The bus in one process: delivers at once to whoever is subscribed now, and can be away. */
+export class LocalBus implements EventBus {
+  available = true;
+  readonly cancels: { audience: string; hint: CancelHint }[] = [];
+  readonly #events = new Set<{ sessionId: string; receive: (event: SessionEvent) => void }>();
+  readonly #deltas = new Set<{ sessionId: string; receive: (delta: Delta) => void }>();
+
+  get viewers(): number {
+    return this.#events.size + this.#deltas.size;
+  }
+
+  connected(): boolean {
+    return this.available;
+  }
+
+  ready(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async publishEvent(event: SessionEvent): Promise<void> {
+    if (!this.available) throw new Error('away');
+    for (const { sessionId, receive } of this.#events) if (sessionId === event.sessionId) receive(event);
+  }
+
+  publishDelta(delta: Delta): void {
+    if (!this.available) return;
+    for (const { sessionId, receive } of this.#deltas) if (sessionId === delta.sessionId) receive(delta);
+  }
+
+  publishCancel(audience: string, hint: CancelHint): void {
+    this.cancels.push({ audience, hint });
+  }
+
+  subscribeEvents(sessionId: string, receive: (event: SessionEvent) => void): () => void {
+    const subscription = { sessionId, receive };
+    this.#events.add(subscription);
+    return () => void this.#events.delete(subscription);
+  }
+
+  subscribeDeltas(sessionId: string, receive: (delta: Delta) => void): () => void {
+    const subscription = { sessionId, receive };
+    this.#deltas.add(subscription);
+    return () => void this.#deltas.delete(subscription);
+  }
+
+  subscribeCancels(): () => void {
+    throw new Error('the public door listens to no cancels');
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
