@@ -5,10 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Delta, SessionEvent } from '@holdfast/protocol';
 import { isTerminal } from '@holdfast/protocol';
 import { createSessionClient, type RemoteSession } from '@holdfast/session-client';
-import type { StackPaths } from '@holdfast/stack';
+import type { StackInfo, StackPaths } from '@holdfast/stack';
 import { CliError, exitCodes } from '../exit-codes.ts';
 import { localMachine } from '../stack-environment.ts';
-import { bringUp } from '../stack-start.ts';
 import { hasColor, type Terminal } from '../terminal.ts';
 import { toSeconds } from '../view/call-text.ts';
 import { createHumanView } from '../view/human-view.ts';
@@ -24,18 +23,17 @@ const intoTestsMs = 1_000;
 /** Pieces of the last answer that arrive before the orchestrator is killed. */
 const piecesBeforeKill = 4;
 
-type Stage = { project: DemoProject; paths: StackPaths; signal: AbortSignal };
+type Stage = { project: DemoProject; paths: StackPaths; stack: StackInfo; signal: AbortSignal };
 type KillOutcome = { kill: Kill; recovery: Recovery | undefined };
 type Play = Stage & { paint: Paint; print: (line: string) => void };
 
 /** @throws the signal's reason when it aborts before the turn has ended */
 export async function playDemo(terminal: Terminal, stage: Stage): Promise<DemoOutcome> {
-  const { project, signal } = stage;
-  const info = await bringUp(terminal, { split: true });
+  const { project, signal, stack } = stage;
   signal.throwIfAborted();
-  if (info.sessionApiUrl === null)
+  if (stack.sessionApiUrl === null)
     throw new CliError(exitCodes.failed, 'The demo has no session-api; see its logs.');
-  const client = createSessionClient({ url: info.sessionApiUrl, token: info.secrets.apiToken });
+  const client = createSessionClient({ url: stack.sessionApiUrl, token: stack.secrets.apiToken });
   const { sessionId } = await client.createSession({
     settings: {
       cwd: project.repository,
