@@ -1,10 +1,12 @@
 import type { Delta, SessionEvent } from '@holdfast/protocol';
 // bus.ts: live coordination over NATS. Losing any message, or all of NATS, costs nobody anything but the live picture:
 // events are read from the store when a gap shows, deltas are never needed, cancel hints only make a cancel faster.
-import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager, type JetStreamClient } from '@nats-io/jetstream';
 import { connect, type NatsConnection, type Subscription } from '@nats-io/transport-node';
+import { toEventMessages } from './event-messages.ts';
 import {
   eventStream,
+  toCallSubject,
   toCancelSubject,
   toDeltaSubject,
   toEventSubject,
@@ -14,19 +16,24 @@ import {
 /** A turn that was ended; whoever works for it should stop. */
 export type CancelHint = { sessionId: string; turnId: string };
 
+/** Calls of a committed reply that the workflow is about to dispatch together; their machine may claim them at once. */
+export type CallHint = { sessionId: string; turnId: string; callIds: readonly string[] };
+
 export type EventBus = {
   /** True while NATS can be reached. */
   connected(): boolean;
   /** Resolves when NATS has been reached for the first time; rejects when the bus is closed before. */
   ready(): Promise<void>;
-  /** Resolves when JetStream has stored the event. @throws Error while NATS cannot be reached */
-  publishEvent(event: SessionEvent): Promise<void>;
+  /** Resolves when JetStream has stored these events of one session. @throws Error while NATS cannot be reached */
+  publishEvents(events: readonly SessionEvent[]): Promise<void>;
   /** Best effort; dropped silently without a connection. */
   publishDelta(delta: Delta): void;
   publishCancel(audience: CancelAudience, hint: CancelHint): void;
+  publishCalls(machineId: string, hint: CallHint): void;
   subscribeEvents(sessionId: string, receive: (event: SessionEvent) => void): () => void;
   subscribeDeltas(sessionId: string, receive: (delta: Delta) => void): () => void;
   subscribeCancels(audience: CancelAudience, receive: (hint: CancelHint) => void): () => void;
+  subscribeCalls(machineId: string, receive: (hint: CallHint) => void): () => void;
   close(): Promise<void>;
 };
 
@@ -58,24 +65,31 @@ export function createBus(options: { url: string; name: string }): EventBus {
       state.connection.publish(subject, JSON.stringify(value));
   };
   const subscribe = createSubscriber(state, subscriptions);
+  let stream: JetStreamClient | undefined;
   return {
     connected: () => state.reachable,
     ready: () => opened,
-    publishEvent: async (event) => {
-      if (!state.connection) throw new Error('NATS cannot be reached');
-      const msgID = `${event.sessionId}:${event.seq}`;
-      await jetstream(state.connection).publish(toEventSubject(event.sessionId), JSON.stringify(event), {
-        msgID,
-      });
+    publishEvents: async (events) => {
+      const { connection } = state;
+      if (!connection) throw new Error('NATS cannot be reached');
+      stream ??= jetstream(connection);
+      for (const { subject, msgID, text } of toEventMessages(events)) {
+        await stream.publish(subject, text, { msgID });
+      }
     },
     publishDelta: (delta) => publish(toDeltaSubject(delta.sessionId), delta),
     publishCancel: (audience, hint) => publish(toCancelSubject(audience), hint),
+    publishCalls: (machineId, hint) => publish(toCallSubject(machineId), hint),
     subscribeEvents: (sessionId, receive) =>
-      subscribe(toEventSubject(sessionId), (value) => receive(value as SessionEvent)),
+      subscribe(toEventSubject(sessionId), (value) => {
+        for (const event of value as SessionEvent[]) receive(event);
+      }),
     subscribeDeltas: (sessionId, receive) =>
       subscribe(toDeltaSubject(sessionId), (value) => receive(value as Delta)),
     subscribeCancels: (audience, receive) =>
       subscribe(toCancelSubject(audience), (value) => receive(value as CancelHint)),
+    subscribeCalls: (machineId, receive) =>
+      subscribe(toCallSubject(machineId), (value) => receive(value as CallHint)),
     close: async () => {
       state.closed = true;
       await state.connection?.close();

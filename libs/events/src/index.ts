@@ -1,3 +1,3 @@
 export { createBus, ensureEventStream } from './bus.ts';
-export type { CancelHint, EventBus } from './bus.ts';
+export type { CallHint, CancelHint, EventBus } from './bus.ts';
 export type { CancelAudience } from './subjects.ts';

@@ -16,3 +16,8 @@ export type CancelAudience = 'llm' | 'gateway' | (string & {});
 export function toCancelSubject(audience: CancelAudience): string {
   return `holdfast.cancel.${audience}`;
 }
+
+/** Calls that are about to be dispatched to a machine. */
+export function toCallSubject(machineId: string): string {
+  return `holdfast.calls.${machineId}`;
+}

@@ -11,7 +11,7 @@ import { readStatement } from './adapters/statements.ts';
 export type OutboxOptions = {
   /** A commit that is lost here costs a repeated publication only, so it need not be durable. */
   database: Database;
-  bus: Pick<EventBus, 'connected' | 'publishEvent'>;
+  bus: Pick<EventBus, 'connected' | 'publishEvents'>;
   /** Makes the stream where it is missing. */
   ensureStream: () => Promise<void>;
   logger: Logger;
@@ -89,7 +89,7 @@ export class Outbox {
   }
 
   async #send(events: readonly SessionEvent[]): Promise<void> {
-    await Promise.all(events.map((event) => this.#options.bus.publishEvent(event)));
+    await this.#options.bus.publishEvents(events);
     for (const { sessionId, seq } of events) this.#noteStored(sessionId, { first: seq, last: seq });
   }
 
@@ -139,7 +139,7 @@ export class Outbox {
       const last = row?.page.at(-1);
       if (!row || !last) return;
       const recent = row.page.filter((event) => Date.parse(event.at) > oldest);
-      await Promise.all(recent.map((event) => bus.publishEvent(event)));
+      await bus.publishEvents(recent);
       this.#noteStored(id, { first: after + 1, last: last.seq });
       after = last.seq;
     }

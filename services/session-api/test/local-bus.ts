@@ -20,9 +20,11 @@ export class LocalBus implements EventBus {
     return Promise.resolve();
   }
 
-  async publishEvent(event: SessionEvent): Promise<void> {
+  async publishEvents(events: readonly SessionEvent[]): Promise<void> {
     if (!this.available) throw new Error('away');
-    for (const { sessionId, receive } of this.#events) if (sessionId === event.sessionId) receive(event);
+    for (const event of events) {
+      for (const { sessionId, receive } of this.#events) if (sessionId === event.sessionId) receive(event);
+    }
   }
 
   publishDelta(delta: Delta): void {
@@ -32,6 +34,10 @@ export class LocalBus implements EventBus {
 
   publishCancel(audience: string, hint: CancelHint): void {
     this.cancels.push({ audience, hint });
+  }
+
+  publishCalls(): void {
+    throw new Error('the public door announces no calls');
   }
 
   subscribeEvents(sessionId: string, receive: (event: SessionEvent) => void): () => void {
@@ -44,6 +50,10 @@ export class LocalBus implements EventBus {
     const subscription = { sessionId, receive };
     this.#deltas.add(subscription);
     return () => void this.#deltas.delete(subscription);
+  }
+
+  subscribeCalls(): () => void {
+    throw new Error('the public door runs no calls');
   }
 
   subscribeCancels(): () => void {

@@ -62,7 +62,7 @@ describe('the event stream', () => {
     append(door, 2);
     await using viewer = follow(door);
     await viewer.until(() => viewer.seqs.length === 2);
-    await door.bus.publishEvent(append(door, 3));
+    await door.bus.publishEvents([append(door, 3)]);
     await viewer.until(() => viewer.seqs.length === 3);
     expect(viewer.seqs).toEqual([1, 2, 3]);
   });
@@ -82,7 +82,7 @@ describe('the event stream', () => {
     await viewer.until(() => viewer.seqs.length === 1);
     append(door, 2);
     append(door, 3);
-    await door.bus.publishEvent(append(door, 4));
+    await door.bus.publishEvents([append(door, 4)]);
     await viewer.until(() => viewer.seqs.length === 4);
     expect(viewer.seqs).toEqual([1, 2, 3, 4]);
   });
@@ -184,7 +184,7 @@ describe('the event stream', () => {
       const [event] = door.store.append(sessionId, 't', { type: 'text', step: 1, text });
       if (!event) throw new Error('nothing was appended');
       count += 1;
-      await door.bus.publishEvent(event);
+      await door.bus.publishEvents([event]);
       await reader.until(() => reader.seqs.length === count);
     }
     expect(count).toBeLessThan(40);

@@ -205,14 +205,14 @@ describe('the outbox', () => {
   const createStream = () => {
     const published: number[] = [];
     const state = { away: false };
-    const publishEvent = async (event: SessionEvent) => {
+    const publishEvents = async (events: readonly SessionEvent[]) => {
       if (state.away) throw new Error('away');
-      published.push(event.seq);
+      published.push(...events.map(({ seq }) => seq));
     };
     return {
       state,
       published,
-      bus: { connected: () => true, publishEvent },
+      bus: { connected: () => true, publishEvents },
       ensureStream: async () => undefined,
     };
   };
