@@ -33,7 +33,9 @@ export async function startLlmWorker(
   const address = { url: config.HOLDFAST_STORE_URL, token: config.HOLDFAST_INTERNAL_TOKEN };
   const store = peers.store ?? createHttpStore({ ...address, signal: stopped.signal });
   const idleMs = config.HOLDFAST_LLM_STREAM_IDLE_MS;
-  const samples = createRunningSamples(createModelStreamer({ store, models, deltas: bus, idleMs }));
+  const samples = createRunningSamples(
+    createModelStreamer({ store, models, deltas: bus, announcer: bus, idleMs }),
+  );
   const unsubscribe = bus.subscribeCancels('llm', (hint) => samples.cancel(hint));
   const worker = startWorker({
     temporal: { address: config.TEMPORAL_ADDRESS, namespace: config.TEMPORAL_NAMESPACE },

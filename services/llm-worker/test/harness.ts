@@ -9,6 +9,8 @@ export type Harness = AsyncDisposable & {
   server: ModelServer;
   store: RecordingStore;
   deltas: Delta[];
+  /** What the machine was told ahead of the workflow. */
+  announced: { machineId: string; callIds: string[] }[];
   streamer: AttemptStreamer;
 };
 
@@ -25,16 +27,19 @@ export async function startHarness(options: {
   const store = new RecordingStore({ model, ...(options.catalogs ? { catalogs: options.catalogs } : {}) });
   const deltas: Delta[] = [];
   const models = createModelDirectory({ defaultModel: 'gpt-5.5', secretBox: options.secretBox });
+  const announced: Harness['announced'] = [];
   const streamer = createModelStreamer({
     store,
     models,
     deltas: { publishDelta: (delta) => deltas.push(delta) },
+    announcer: { publishCalls: (machineId, { callIds }) => announced.push({ machineId, callIds }) },
     ...(options.idleMs === undefined ? {} : { idleMs: options.idleMs }),
   });
   return {
     server,
     store,
     deltas,
+    announced,
     streamer,
     [Symbol.asyncDispose]: async () => {
       await models.close();

@@ -1,8 +1,12 @@
 // call-executor.ts: the door to the calls of this machine, for Temporal activities, for the in-process engine and for the restart.
 // E1  A call runs at most once at a time in this process; a second dispatch joins the running one.
 // E2  A dispatch that was merely superseded leaves the call running: its successor joins.
-// E3  After a restart every call that the journal still has is taken up again, whether or not it is dispatched again.
+// E3  An announced call starts ahead of its dispatch, which then joins it. The claim decides all the same, so an announcement may be
+//     lost, repeated or wrong.
+// E4  After a restart every call that the journal still has is taken up again, whether or not it is dispatched again.
 import type { CallResult } from '@holdfast/protocol';
+import { AnnouncedCalls } from './announced-calls.ts';
+import type { CallOrigin } from './journal.ts';
 import { claimCall, runCall, toCallKey, type CallDeps, type CallRequest } from './run-call.ts';
 import { RunningCalls, stop, type RunningCall } from './running-calls.ts';
 import type { CallStop } from './tool.ts';
@@ -10,12 +14,24 @@ import type { CallStop } from './tool.ts';
 /** The reason of a dispatch's abort signal; any other reason counts as `cancelled`. */
 export type DispatchStop = CallStop | 'superseded';
 
+export type Dispatch = CallRequest & { origin?: CallOrigin };
+
+export type CallExecutorOptions = Omit<CallDeps, 'running'> & {
+  /** How long an announced call runs without a dispatch before the store is asked whether it is still wanted; milliseconds. */
+  dispatchPatienceMs?: number;
+};
+
+/** A dispatch follows its announcement within a tenth of this, unless the turn or the workflow has gone. */
+const defaultDispatchPatienceMs = 5_000;
+
 export type CallExecutor = {
   /**
    * Runs the call, or joins it, or reports what became of it.
    * @throws Failure or Error when this worker or the store failed; the call may then be dispatched again
    */
-  run(request: CallRequest, signal: AbortSignal): Promise<CallResult>;
+  run(request: Dispatch, signal: AbortSignal): Promise<CallResult>;
+  /** Starts calls whose dispatch is on its way. Returns at once; never throws. */
+  anticipate(announced: { sessionId: string; callIds: readonly string[] }): void;
   /** The turn has ended in the store: its calls are stopped. */
   stopTurn(turn: { sessionId: string; turnId: string }): void;
   /** Takes up what an earlier process left unfinished. Returns at once; the work goes on in the background. */
@@ -26,26 +42,47 @@ export type CallExecutor = {
   close(options: { limitMs: number }): Promise<void>;
 };
 
-export function createCallExecutor(options: Omit<CallDeps, 'running'>): CallExecutor {
+export function createCallExecutor({
+  dispatchPatienceMs = defaultDispatchPatienceMs,
+  ...options
+}: CallExecutorOptions): CallExecutor {
   const running = new RunningCalls<CallResult>();
   const deps: CallDeps = { ...options, running };
+  const announced = new AnnouncedCalls<CallResult>({ patienceMs: dispatchPatienceMs });
   const state = { closing: false };
-  const run = async (request: CallRequest, signal: AbortSignal): Promise<CallResult> => {
+  const start = (key: string, { sessionId, callId }: Dispatch, origin?: CallOrigin) =>
+    running.start(key, { sessionId, ...(origin ? { origin } : {}) }, (started) =>
+      runCall(deps, { sessionId, callId }, started),
+    );
+  const join = (key: string, request: Dispatch): RunningCall<CallResult> => {
+    const call = announced.take(key) ?? running.get(key);
+    if (!call) return start(key, request, request.origin); // E1
+    if (request.origin) {
+      call.origin = request.origin;
+      deps.journal.noteOrigin(key, request.origin);
+    }
+    return call;
+  };
+  const run = async (request: Dispatch, signal: AbortSignal): Promise<CallResult> => {
     if (state.closing) throw new Error('this tool worker is stopping');
     signal.throwIfAborted();
-    const key = toCallKey(request);
-    const call =
-      running.get(key) ?? running.start(key, request.sessionId, (started) => runCall(deps, request, started)); // E1
-    return follow(deps, request, { call, signal });
+    return follow(deps, request, { call: join(toCallKey(request), request), signal });
   };
   return {
     run,
+    anticipate: ({ sessionId, callIds }) => {
+      for (const callId of callIds) {
+        const request = { sessionId, callId };
+        const key = toCallKey(request);
+        if (state.closing || running.get(key) || announced.has(key)) continue;
+        announced.add(key, start(key, request), (call) => stopIfUnwanted(deps, request, call)); // E3
+      }
+    },
     stopTurn: (turn) => running.stopTurn(turn),
     recover: () => {
       const never = new AbortController().signal;
       for (const { key, sessionId, callId, origin } of deps.journal.list()) {
-        const request = { sessionId, callId, ...(origin ? { origin } : {}) };
-        run(request, never).catch((error: unknown) =>
+        run({ sessionId, callId, ...(origin ? { origin } : {}) }, never).catch((error: unknown) =>
           deps.logger.warn({ err: error, key }, 'call not taken up again'),
         );
       }

@@ -35,6 +35,7 @@ export class Journal {
   readonly #insert: StatementSync;
   readonly #select: StatementSync;
   readonly #update: StatementSync;
+  readonly #follow: StatementSync;
   readonly #delete: StatementSync;
   readonly #removed = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
@@ -46,6 +47,9 @@ export class Journal {
     this.#insert = this.#database.prepare('INSERT OR REPLACE INTO calls (key, started) VALUES (?, ?)');
     this.#select = this.#database.prepare('SELECT started, output FROM calls WHERE key = ?');
     this.#update = this.#database.prepare('UPDATE calls SET output = ? WHERE key = ?');
+    this.#follow = this.#database.prepare(
+      "UPDATE calls SET started = json_set(started, '$.origin', json(?)) WHERE key = ?",
+    );
     this.#delete = this.#database.prepare('DELETE FROM calls WHERE key = ?');
   }
 
@@ -66,6 +70,16 @@ export class Journal {
   /** Keeps the outcome of a call whose row exists. */
   settle(key: string, output: CallOutput): void {
     this.#update.run(JSON.stringify(output), key);
+  }
+
+  /**
+   * Notes whose dispatch follows a call whose row may exist already. Survives the death of this process, not of the operating
+   * system: the dispatch is then found dead by its heartbeats, so waiting for the disk would buy nothing.
+   */
+  noteOrigin(key: string, origin: CallOrigin): void {
+    this.#database.exec('PRAGMA synchronous = OFF');
+    this.#follow.run(JSON.stringify(origin), key);
+    this.#database.exec('PRAGMA synchronous = FULL');
   }
 
   /** The row is gone at once for `read` and `list`, on disk a little later. */

@@ -9,7 +9,7 @@ import { Failure } from '@holdfast/failures';
 import type { CallDetail, CallOutput, CallResult, Claim } from '@holdfast/protocol';
 import type { Logger } from '@holdfast/telemetry';
 import { toShortOutput, toUnknownOutput } from './call-outputs.ts';
-import type { CallOrigin, Journal } from './journal.ts';
+import type { Journal } from './journal.ts';
 import { toPieces, type DeltaPublisher } from './live-output.ts';
 import type { RunningCall, RunningCalls } from './running-calls.ts';
 import type { Tool, ToolRun } from './tool.ts';
@@ -27,7 +27,7 @@ export type CallDeps = {
   running: RunningCalls<CallResult>;
 };
 
-export type CallRequest = { sessionId: string; callId: string; origin?: CallOrigin };
+export type CallRequest = { sessionId: string; callId: string };
 
 type Granted = Extract<Claim, { kind: 'run' | 'resolve' }>;
 type Context = { deps: CallDeps; request: CallRequest; running: RunningCall<CallResult> };
@@ -88,6 +88,7 @@ async function toOutcome(context: Context, claim: Granted): Promise<Outcome> {
   if (run.signal.aborted) return toResult(toShortOutput('aborted', 'aborted by user before it was started'));
   deps.journal.begin({
     ...request,
+    ...(running.origin ? { origin: running.origin } : {}),
     key: run.key,
     tool: call.tool,
     fence: running.fence,

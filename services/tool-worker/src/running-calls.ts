@@ -1,5 +1,6 @@
 // running-calls.ts: which calls run in this process, and who may end them.
 import type { SessionId, TurnId } from '@holdfast/protocol';
+import type { CallOrigin } from './journal.ts';
 import type { CallStop } from './tool.ts';
 
 export type RunningCall<T> = {
@@ -8,6 +9,8 @@ export type RunningCall<T> = {
   turnId?: TurnId;
   /** The newest claim of this process. */
   fence: number;
+  /** Whose dispatch follows the call; absent while it was only announced, and in the in-process engine. */
+  origin?: CallOrigin;
   stop: AbortController;
   result: Promise<T>;
 };
@@ -24,9 +27,13 @@ export class RunningCalls<T> {
   }
 
   /** Runs `work` under this key until it settles; the key must not be running. */
-  start(key: string, sessionId: SessionId, work: (call: RunningCall<T>) => Promise<T>): RunningCall<T> {
+  start(
+    key: string,
+    known: Pick<RunningCall<T>, 'sessionId' | 'origin'>,
+    work: (call: RunningCall<T>) => Promise<T>,
+  ): RunningCall<T> {
     const { promise: result, resolve, reject } = Promise.withResolvers<T>();
-    const call: RunningCall<T> = { sessionId, fence: 0, stop: new AbortController(), result };
+    const call: RunningCall<T> = { ...known, fence: 0, stop: new AbortController(), result };
     this.#calls.set(key, call);
     result.catch(() => undefined);
     void work(call)

@@ -1,6 +1,6 @@
 import { toMasked, type Env } from '@holdfast/config';
 import { toMachineQueue } from '@holdfast/contracts';
-import { createBus } from '@holdfast/events';
+import { createBus, type EventBus } from '@holdfast/events';
 import type { Failure } from '@holdfast/failures';
 import { startHealthServer } from '@holdfast/http-service';
 import { createHttpStore } from '@holdfast/store-client';
@@ -58,9 +58,7 @@ export async function startToolWorker(env: Env): Promise<ToolWorkerService> {
   const worker = startMachineWorker(config, machine, logger);
   const host = watchHost(machine, logger);
   const endRecovery = startRecovery(config, { machine, lease, logger });
-  const stopCancels = bus.subscribeCancels(machine.registration.machineId, (hint) =>
-    machine.calls.stopTurn(hint),
-  );
+  const endHints = followHints(bus, machine, lease);
   const health = await startHealthServer({
     service: 'tool-worker',
     port: config.HOLDFAST_TOOL_WORKER_HEALTH_PORT,
@@ -70,7 +68,7 @@ export async function startToolWorker(env: Env): Promise<ToolWorkerService> {
   const stop = async () => {
     endRecovery();
     await worker.shutdown();
-    stopCancels();
+    endHints();
     await machine.close({ limitMs: reportMs });
     await lease.release();
     await Promise.all([bus.close(), health.close()]);
@@ -92,6 +90,18 @@ function startMachineWorker(config: ToolWorkerConfig, machine: Machine, logger: 
       activityTaskPollerBehavior: { type: 'simple-maximum', maximum: 3 },
     },
   });
+}
+
+/** What the machine hears ahead of Temporal: turns that ended, and calls that are about to be dispatched. */
+function followHints(bus: EventBus, machine: Machine, lease: Lease): () => void {
+  const { machineId } = machine.registration;
+  const ends = [bus.subscribeCancels(machineId, (hint) => machine.calls.stopTurn(hint))];
+  void lease.held.then(() =>
+    ends.push(bus.subscribeCalls(machineId, (hint) => machine.calls.anticipate(hint))),
+  );
+  return () => {
+    for (const end of ends) end();
+  };
 }
 
 /** Short, because Temporal stores it in every event. */

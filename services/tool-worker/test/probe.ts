@@ -37,6 +37,7 @@ export type ProbeOptions = {
   resolve?: (run: ToolRun, traces: Traces) => Promise<CallOutput | 'not-started'>;
   approvalPolicy?: 'never' | 'always';
   tool?: string;
+  dispatchPatienceMs?: number;
 };
 
 export function createProbe(options: ProbeOptions = {}): Probe {
@@ -74,6 +75,7 @@ export function createProbe(options: ProbeOptions = {}): Probe {
     tools: new Map([['probe', tool]]),
     publishDelta: () => undefined,
     logger: silent,
+    ...(options.dispatchPatienceMs === undefined ? {} : { dispatchPatienceMs: options.dispatchPatienceMs }),
   });
   const { approvalPolicy = 'never', tool: name = 'probe' } = options;
   const request = store.add({ callId: '1.1.0', tool: name, input: '{}', cwd: '/', approvalPolicy });

@@ -32,7 +32,8 @@ type Moment = (typeof moments)[number];
 let stack: TestStack;
 let undisturbed: string[];
 beforeAll(async () => {
-  stack = await startTestStack({ split: true });
+  // A slow restart of the tool worker is no absent machine.
+  stack = await startTestStack({ split: true, env: { HOLDFAST_MACHINE_WAIT_MS: '30000' } });
   const turn = await startTurn('undisturbed');
   turn.letCommandEnd();
   turn.letModelEnd();

@@ -1,6 +1,6 @@
 // ports.ts: what one model call needs from outside.
 import type { ModelStreamer, SampleRequest } from '@holdfast/agent-loop';
-import type { Delta, Item, ModelSettings, SessionId, StepReply, TokenUsage } from '@holdfast/protocol';
+import type { Delta, Item, ModelSettings, SessionId, StepReply, TokenUsage, TurnId } from '@holdfast/protocol';
 import type { ModelRequestBody } from './model-request.ts';
 
 /** A model that can be called: `name` as its endpoint knows it, `baseUrl` without `/responses`. */
@@ -41,3 +41,8 @@ export type SampleAttempt = { isLast: boolean };
 export interface AttemptStreamer extends ModelStreamer {
   sample(request: SampleRequest, signal: AbortSignal, attempt?: SampleAttempt): Promise<StepReply>;
 }
+
+/** Tells a machine which calls it is about to be given; may be lost, must not throw. */
+export type CallAnnouncer = {
+  publishCalls(machineId: string, hint: { sessionId: SessionId; turnId: TurnId; callIds: string[] }): void;
+};

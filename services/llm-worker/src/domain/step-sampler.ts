@@ -8,6 +8,8 @@
 //     prompt is the one we asked with, the reply we hold is committed instead of being bought again; whoever holds the older
 //     fence then finds it in the same way. So the first complete reply wins, and a turn does not end because of a race.
 // P4  A failure that will be repeated is noted in the store before it is thrown, so that people see it.
+// P5  Only the attempt that committed a reply announces its calls, and only those that the workflow dispatches first.
+import { toGroups } from '@holdfast/agent-loop';
 import type { MachineDirectory, OpenedStep, SampleRequest, StepLog } from '@holdfast/agent-loop';
 import { Failure, toNotice } from '@holdfast/failures';
 import type { StepReply } from '@holdfast/protocol';
@@ -16,6 +18,7 @@ import { toRequestBody } from './model-request.ts';
 import { toNewItems, type NewItems } from './new-calls.ts';
 import type {
   AttemptStreamer,
+  CallAnnouncer,
   DeltaSink,
   ModelClient,
   ModelDirectory,
@@ -31,6 +34,8 @@ export type StepSamplerDeps = {
   models: ModelDirectory;
   client: ModelClient;
   deltas: DeltaSink;
+  /** Absent where calls are dispatched without a detour. */
+  announcer?: CallAnnouncer;
   /** Default: 256 MiB and 1000 sessions. */
   cache?: PromptCache;
 };
@@ -77,7 +82,10 @@ async function sampleStep(
     }
     attempt.signal.throwIfAborted();
     const committed = await commit(sampler, { request, opened, asked });
-    if (committed) return committed;
+    if (committed) {
+      announce(sampler, { request, opened, reply: committed }); // P5
+      return committed;
+    }
   }
   throw new Failure('step.retried', { detail: 'other attempts keep opening this step' });
 }
@@ -112,6 +120,18 @@ async function ask(
     await sampler.store.noteFailure(note).catch(() => undefined);
     throw error;
   }
+}
+
+/** The machine claims the calls while their dispatch is still on its way through Temporal (design §12). */
+function announce(
+  { announcer }: Sampler,
+  { request, opened, reply }: { request: SampleRequest; opened: Opened; reply: StepReply },
+): void {
+  if (reply.kind === 'sealed') return;
+  const [group = []] = toGroups(reply.calls);
+  const callIds = group.filter(({ placement }) => placement === 'machine').map(({ callId }) => callId);
+  const { sessionId, turnId } = request;
+  if (callIds.length > 0) announcer?.publishCalls(opened.settings.machineId, { sessionId, turnId, callIds });
 }
 
 /** @returns undefined when the fence is stale (P3) */
