@@ -1,21 +1,28 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { tryLock, waitForLock } from '../src/kernel-lock.ts';
-import { scratchFolder } from './fixtures/scratch.ts';
+import { tryLock, waitForLock } from '../src/index.ts';
 
-const lockModule = new URL('../src/kernel-lock.ts', import.meta.url).href;
+const lockModule = new URL('../src/index.ts', import.meta.url).href;
 
-describe('the lock of a state folder', () => {
+function scratchFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-lock-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+describe('a kernel lock', () => {
   test('has one holder at a time', () => {
     const file = join(scratchFolder(), 'lock');
     const first = tryLock(file);
-    expect(first).not.toBeNull();
-    expect(tryLock(file)).toBeNull();
+    expect(first).toBeDefined();
+    expect(tryLock(file)).toBeUndefined();
     first?.release();
     const second = tryLock(file);
-    expect(second).not.toBeNull();
+    expect(second).toBeDefined();
     second?.release();
   });
 
@@ -28,10 +35,15 @@ describe('the lock of a state folder', () => {
     });
     onTestFinished(() => void holder.kill('SIGKILL'));
     await once(holder.stdout, 'data');
-    expect(tryLock(file)).toBeNull();
+    expect(tryLock(file)).toBeUndefined();
     holder.kill('SIGKILL');
     const lock = await waitForLock(file, AbortSignal.timeout(10_000));
     lock.release();
+  });
+
+  test('whose file cannot be used is refused with a sentence that names the file', () => {
+    const folder = scratchFolder();
+    expect(() => tryLock(folder)).toThrow(`The lock file ${folder} cannot be used`);
   });
 
   test('that cannot be waited for any longer rejects', async () => {
