@@ -2,15 +2,17 @@
 import { mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { BlobStore, CallLog, CallRunner } from '@holdfast/agent-loop';
+import type { BlobStore, CallLog, CallRunner, SessionLog } from '@holdfast/agent-loop';
 import { Failure } from '@holdfast/failures';
+import { tryLock } from '@holdfast/kernel-lock';
 import type { MachineRegistration } from '@holdfast/protocol';
 import { toCatalog } from '@holdfast/store-client';
 import type { Logger } from '@holdfast/telemetry';
+import { createBackgroundTerminals, type BackgroundTerminals } from './background-terminals.ts';
 import { createCallExecutor, type CallExecutor } from './call-executor.ts';
 import { createCommandEnvironment } from './command-environment.ts';
+import { startExitNotices } from './exit-notices.ts';
 import { Journal, type CallOrigin } from './journal.ts';
-import { tryLock } from './kernel-lock.ts';
 import type { DeltaPublisher } from './live-output.ts';
 import { openIdentity } from './machine-identity.ts';
 import { ProcessHostClient } from './process-host/client.ts';
@@ -31,6 +33,8 @@ export type MachineOptions = {
   store: Pick<CallLog, 'claimCall' | 'askApproval' | 'finishCall'> & Pick<BlobStore, 'putBlob'>;
   /** Live output of commands. */
   publishDelta?: DeltaPublisher;
+  /** Takes inputs for sessions from the machine itself; without it no command can ask to be told of its end. */
+  addInput?: SessionLog['addInput'];
   logger: Logger;
 };
 
@@ -42,6 +46,7 @@ export type Machine = {
   /** To be called when the store has taken the registration. */
   confirmBoot(): void;
   calls: CallExecutor;
+  terminals: BackgroundTerminals;
   /** Dispatches that an earlier process of this machine did not answer. */
   unansweredDispatches(): CallOrigin[];
   /** Resolves when commands can run without waiting. @throws Error when the process host cannot be started */
@@ -63,7 +68,14 @@ export function openMachine(options: MachineOptions): Machine {
   const journal = new Journal(join(stateDir, 'journal.db'));
   const host = createHostClient(options);
   const keeper = createOutputKeeper(store);
-  const tools = createRegistry({ host, keeper, environment: createCommandEnvironment(options.env) });
+  const tools = createRegistry({
+    host,
+    keeper,
+    environment: createCommandEnvironment(options.env),
+    workspace: options.workspace,
+    blobs: store,
+    canNotify: options.addInput !== undefined,
+  });
   const { machineId, bootId } = identity;
   const unanswered = journal.list().flatMap((row) => row.origin ?? []);
   const publishDelta = options.publishDelta ?? (() => undefined);
@@ -78,9 +90,12 @@ export function openMachine(options: MachineOptions): Machine {
     publishDelta,
     logger,
   });
+  const { addInput } = options;
+  const endNotices = addInput ? startExitNotices({ host, addInput, logger }) : () => undefined;
   let closed: Promise<void> | undefined;
   const close = async ({ limitMs }: { limitMs: number }) => {
     await calls.close({ limitMs });
+    endNotices();
     await host.close({ stopHost: true });
     journal.close();
     lock.release();
@@ -94,6 +109,7 @@ export function openMachine(options: MachineOptions): Machine {
     earlierBoots: identity.earlierBoots,
     confirmBoot: () => identity.confirmBoot(),
     calls,
+    terminals: createBackgroundTerminals(host),
     unansweredDispatches: () => unanswered,
     ready: () => host.ready(),
     close: (limits) => (closed ??= close(limits)),

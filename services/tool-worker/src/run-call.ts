@@ -6,7 +6,7 @@
 // C5  What is kept of a call goes only when the store has the outcome, or has ended the turn.
 import type { CallLog } from '@holdfast/agent-loop';
 import { Failure } from '@holdfast/failures';
-import type { CallDetail, CallOutput, CallResult, Claim } from '@holdfast/protocol';
+import type { CallDetail, CallOutput, CallResult, Claim, Effects } from '@holdfast/protocol';
 import type { Logger } from '@holdfast/telemetry';
 import { toShortOutput, toUnknownOutput } from './call-outputs.ts';
 import type { Journal } from './journal.ts';
@@ -84,7 +84,8 @@ async function toOutcome(context: Context, claim: Granted): Promise<Outcome> {
   const prepared = await tool.prepare(call);
   if (prepared.kind === 'refused') return toResult(prepared.output);
   const approved = row !== undefined || (claim.kind === 'run' && claim.approval === 'accepted');
-  if (!approved && needsApproval(tool, call)) return { kind: 'ask', question: prepared.question };
+  if (!approved && needsApproval(prepared.effects ?? tool.spec.effects, call))
+    return { kind: 'ask', question: prepared.question };
   if (run.signal.aborted) return toResult(toShortOutput('aborted', 'aborted by user before it was started'));
   deps.journal.begin({
     ...request,
@@ -109,8 +110,7 @@ function toToolRun({ deps, request, running }: Context, call: CallDetail): ToolR
   return { call, key: toCallKey(request), signal: running.stop.signal, emit };
 }
 
-function needsApproval(tool: Tool, call: CallDetail): boolean {
-  const { effects } = tool.spec;
+function needsApproval(effects: Effects, call: CallDetail): boolean {
   return call.context.approvalPolicy === 'always' && (effects === 'write' || effects === 'execute');
 }
 
@@ -164,15 +164,16 @@ async function write(
 }
 
 function conclude({ deps, request }: Context, claim: Exclude<Claim, Granted>): CallResult {
-  if (claim.kind !== 'awaiting-approval') release(deps, toCallKey(request)); // C5
+  if (claim.kind !== 'awaiting-approval')
+    release(deps, toCallKey(request), { sealed: claim.kind === 'sealed' }); // C5
   return claim;
 }
 
 /** In the background: the outcome is safe already. A row that stays behind is looked at again at the next start. */
-function release(deps: CallDeps, key: string): void {
+function release(deps: CallDeps, key: string, end: { sealed: boolean }): void {
   const row = deps.journal.read(key);
   if (!row) return;
-  const discarded = deps.tools.get(row.tool)?.discard?.(key) ?? Promise.resolve();
+  const discarded = deps.tools.get(row.tool)?.discard?.(key, end) ?? Promise.resolve();
   discarded.then(
     () => deps.journal.remove(key),
     (error: unknown) => deps.logger.warn({ err: error, key }, 'a finished call could not be tidied up'),

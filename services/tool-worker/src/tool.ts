@@ -1,6 +1,6 @@
 // tool.ts: the port between the domain of calls and the tools.
 // A tool failure is a value that the model reads. A throw means that this worker, not the tool, failed; the call is then dispatched again.
-import type { CallDetail, CallOutput, ToolSpec } from '@holdfast/protocol';
+import type { CallDetail, CallOutput, Effects, ToolSpec } from '@holdfast/protocol';
 
 /** Why a call is stopped: the turn was interrupted, or this worker ends. The reason of a call's abort signal. */
 export type CallStop = 'cancelled' | 'shutdown';
@@ -32,6 +32,8 @@ export type Prepared =
       question: string;
       /** Written to the journal before `run`; plain JSON. */
       evidence: unknown;
+      /** When this input does less than the tool may do. */
+      effects?: Effects;
       run(run: ToolRun): Promise<CallOutput>;
     };
 
@@ -44,6 +46,9 @@ export type Tool = {
    * An output with status `unknown` says what is known. `not-started` is said only when it is certain that nothing has happened.
    */
   resolve(run: ToolRun, traces: Traces): Promise<CallOutput | 'not-started'>;
-  /** Ends what may still run and drops what is kept of the call: nobody will ask for it any more. Idempotent. */
-  discard?(key: string): Promise<void>;
+  /**
+   * Ends what may still run for the call and drops what is kept of it: nobody will ask for it any more. Idempotent.
+   * `sealed`: the turn ended first, so nobody has seen what the call told.
+   */
+  discard?(key: string, end: { sealed: boolean }): Promise<void>;
 };
