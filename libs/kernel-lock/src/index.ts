@@ -2,8 +2,11 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Held until released or until this process ends. */
+/** Held until released or until this process ends, whether or not anybody keeps this object. `release` is idempotent. */
 export type KernelLock = { release(): void };
+
+/** A lock whose object nobody keeps would be given back by the garbage collector. */
+const held = new Set<DatabaseSync>();
 
 const sqliteBusy = 5;
 const retryMs = 50;
@@ -18,8 +21,7 @@ export function tryLock(file: string): KernelLock | undefined {
   try {
     database = new DatabaseSync(file);
     database.exec('BEGIN EXCLUSIVE');
-    const held = database;
-    return { release: () => held.close() };
+    return hold(database);
   } catch (error) {
     database?.close();
     if (error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy) return undefined;
@@ -29,6 +31,15 @@ export function tryLock(file: string): KernelLock | undefined {
       { cause: error },
     );
   }
+}
+
+function hold(database: DatabaseSync): KernelLock {
+  held.add(database);
+  return {
+    release: () => {
+      if (held.delete(database)) database.close();
+    },
+  };
 }
 
 /** Waits until the lock is free and takes it. Rejects with the signal's reason when aborted first. @throws as `tryLock` */

@@ -26,6 +26,20 @@ describe('a kernel lock', () => {
     second?.release();
   });
 
+  test('outlives the object that nobody keeps', async () => {
+    const file = join(scratchFolder(), 'lock');
+    const script = `const { tryLock } = await import(${JSON.stringify(lockModule)});
+      tryLock(${JSON.stringify(file)});
+      for (let round = 0; round < 5; round += 1) { gc(); await new Promise(setImmediate); }
+      console.log(tryLock(${JSON.stringify(file)}) === undefined ? 'held' : 'lost');`;
+    const holder = spawn(process.execPath, ['--expose-gc', '--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    onTestFinished(() => void holder.kill('SIGKILL'));
+    const [word] = (await once(holder.stdout, 'data')) as [Buffer];
+    expect(word.toString().trim()).toBe('held');
+  });
+
   test('is free as soon as its holder was killed', async () => {
     const file = join(scratchFolder(), 'lock');
     const script = `const { tryLock } = await import(${JSON.stringify(lockModule)});
