@@ -1,8 +1,8 @@
 // reading-tool.ts: a tool that only looks. Nothing it does can be done twice, so a call that may have started simply runs again.
 import { Failure } from '@holdfast/failures';
 import type { CallContext, CallOutput } from '@holdfast/protocol';
+import type { FunctionTool } from '@holdfast/tool-spec';
 import { toShortOutput, toTokens } from './call-outputs.ts';
-import type { FunctionTool } from './function-tool.ts';
 import type { Tool, ToolRun } from './tool.ts';
 
 /** What providers count for an image, about. */

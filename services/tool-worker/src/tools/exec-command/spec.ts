@@ -1,5 +1,5 @@
+import { defineFunctionTool } from '@holdfast/tool-spec';
 import { z } from 'zod';
-import { defineFunctionTool } from '../../function-tool.ts';
 
 const defaultYieldMs = 10_000;
 const shortestYieldMs = 250;

@@ -1,5 +1,5 @@
+import { defineFunctionTool, plainText } from '@holdfast/tool-spec';
 import { z } from 'zod';
-import { defineFunctionTool, plainText } from '../../function-tool.ts';
 
 const positive = z.int('must be a whole number').min(1, 'must be at least 1');
 

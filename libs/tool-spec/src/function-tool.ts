@@ -1,6 +1,6 @@
 // function-tool.ts: the one way to declare a tool that takes a JSON object: what the model is told of it, and how its arguments are read.
 import { readFileSync } from 'node:fs';
-import type { Effects, ToolProfile, ToolSpec } from '@holdfast/protocol';
+import type { CallPlacement, Effects, ToolProfile, ToolSpec } from '@holdfast/protocol';
 import { z } from 'zod';
 
 export type FunctionToolDefinition<Schema extends z.ZodObject> = {
@@ -12,6 +12,8 @@ export type FunctionToolDefinition<Schema extends z.ZodObject> = {
   /** Shown to a model whose arguments cannot be used. */
   example: z.input<Schema>;
   effects: Effects;
+  /** Who runs its calls; default: the session's machine. */
+  placement?: CallPlacement;
   /** Default: runs alone in its step. */
   supportsParallel?: boolean;
   /** Default: every profile offers it. */
@@ -39,13 +41,21 @@ export const plainText: z.ZodString = z
 export function defineFunctionTool<Schema extends z.ZodObject>(
   definition: FunctionToolDefinition<Schema>,
 ): FunctionTool<z.output<Schema>> {
-  const { name, folder, input, effects, supportsParallel = false, profiles } = definition;
+  const {
+    name,
+    folder,
+    input,
+    effects,
+    placement = 'machine',
+    supportsParallel = false,
+    profiles,
+  } = definition;
   const example = JSON.stringify(input.parse(definition.example) && definition.example);
   return {
     spec: {
       name,
       description: readFileSync(new URL('description.md', folder), 'utf8').trim(),
-      placement: 'machine',
+      placement,
       effects,
       supportsParallel,
       ...(profiles ? { profiles } : {}),
