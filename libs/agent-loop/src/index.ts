@@ -17,6 +17,7 @@ export type {
   CallLog,
   CommitStep,
   FinishCall,
+  GoalLog,
   HistoryStore,
   MachineDirectory,
   NewCall,

@@ -2,8 +2,10 @@
 // Every operation is idempotent: repeating it with the same arguments changes nothing and returns the same answer,
 // so that a client may repeat a request whose reply it never saw.
 import type {
+  Answers,
   Approval,
   ApprovalDecision,
+  CallEffect,
   CallId,
   CallOutput,
   CallPlacement,
@@ -12,11 +14,13 @@ import type {
   Claim,
   Digest,
   FailureNotice,
+  Goal,
   Input,
   InputId,
   Item,
   Machine,
   MachineRegistration,
+  Question,
   Session,
   SessionEvent,
   SessionId,
@@ -147,7 +151,14 @@ export interface StepLog {
   }): Promise<void>;
 }
 
-export type FinishCall = { sessionId: SessionId; callId: CallId; fence: number; output: CallOutput };
+export type FinishCall = {
+  sessionId: SessionId;
+  callId: CallId;
+  fence: number;
+  output: CallOutput;
+  /** Happens with the end of the call or not at all. */
+  effect?: CallEffect;
+};
 
 export interface CallLog {
   /** The only arbiter of who runs a call. @throws Failure call.unknown */
@@ -157,19 +168,40 @@ export interface CallLog {
     machineId: string;
     bootId: string;
   }): Promise<Claim>;
-  /** Gives the claim back and asks a person; `approval:requested` is written once. @throws Failure store.stale-fence */
+  /**
+   * Gives the claim back and asks a person; `approval:requested` is written once. With `questions` yes is no answer: each of them
+   * wants one. @throws Failure store.stale-fence
+   */
   askApproval(request: {
     sessionId: SessionId;
     callId: CallId;
     fence: number;
     question: string;
+    questions?: Question[];
   }): Promise<{ approvalId: string }>;
-  /** @throws Failure approval.unknown, approval.decided (when the other decision was recorded) */
+  /** @throws Failure approval.unknown */
+  readApproval(request: { sessionId: SessionId; approvalId: string }): Promise<Approval>;
+  /**
+   * `answers` belong to accepted questions, one entry for each. @throws Failure approval.unknown, approval.decided (when something else
+   * was answered before), input.invalid (answers that are not those to the questions)
+   */
   decideApproval(request: {
     sessionId: SessionId;
     approvalId: string;
     decision: ApprovalDecision;
+    answers?: Answers;
   }): Promise<Approval>;
+  /**
+   * Notes that a claimed call waits for a time: `status:waiting` with reason `sleep` is written once, and the first time that was
+   * given stays. `sinceMs` is when the call was first claimed. Both in milliseconds since 1970. @throws Failure store.stale-fence
+   */
+  parkCall(request: {
+    sessionId: SessionId;
+    callId: CallId;
+    fence: number;
+    untilMs: number;
+    detail: string;
+  }): Promise<{ untilMs: number; sinceMs: number }>;
   /** Appends an `mcp_progress` event. A stale fence is ignored. */
   appendProgress(request: {
     sessionId: SessionId;
@@ -185,7 +217,14 @@ export interface CallLog {
    */
   finishCall(request: FinishCall): Promise<{ status: CallStatus; outputTokens: number }>;
   /** Ends a call that nobody can finish any more, whoever claimed it; an output that is already there wins. */
-  settleCall(request: Omit<FinishCall, 'fence'>): Promise<{ status: CallStatus; outputTokens: number }>;
+  settleCall(
+    request: Omit<FinishCall, 'fence' | 'effect'>,
+  ): Promise<{ status: CallStatus; outputTokens: number }>;
+}
+
+export interface GoalLog {
+  /** Without `goal` while none was ever set. @throws Failure session.unknown */
+  readGoal(request: { sessionId: SessionId }): Promise<{ goal?: Goal }>;
 }
 
 export interface TurnLog {
@@ -225,4 +264,4 @@ export interface BlobStore {
   readBlob(request: { digest: Digest }): Promise<{ bytes: Uint8Array; mediaType: string }>;
 }
 
-export type HistoryStore = SessionLog & StepLog & CallLog & TurnLog & MachineDirectory & BlobStore;
+export type HistoryStore = SessionLog & StepLog & CallLog & GoalLog & TurnLog & MachineDirectory & BlobStore;

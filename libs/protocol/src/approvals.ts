@@ -1,4 +1,5 @@
 import type { CallId, SessionId } from './ids.ts';
+import type { Answers, Question } from './session-tools.ts';
 
 export type ApprovalDecision = 'accept' | 'decline';
 
@@ -9,7 +10,10 @@ export type Approval = {
   callId: CallId;
   tool: string;
   question: string;
+  /** Present when more than yes or no is asked for; accepting it then needs `answers`. */
+  questions?: Question[];
   decision?: ApprovalDecision;
+  answers?: Answers;
 };
 
 export function toApprovalId(callId: CallId): string {

@@ -1,16 +1,17 @@
 // events.ts: what people see, from every engine and in every client.
 // E1  `seq` starts at 1 and has no gaps within a session.
 // E2  Per turn: `status:starting` first, exactly one terminal status, and it is the last event of the turn.
-// E3  Within a step: started before anything else; text, then usage, then tool_call, mcp_progress, tool_result; completed closes it.
+// E3  Within a step: started before anything else; text, then usage, then tool_call, mcp_progress or plan, tool_result; completed closes it.
 // E4  Nothing of a turn follows its terminal status.
 import type { CallStatus, FileChange } from './calls.ts';
 import type { CallId, InputId, SessionId, TurnId } from './ids.ts';
 import type { BlobRef } from './items.ts';
+import type { Answers, Plan, Question } from './session-tools.ts';
 import type { TokenUsage } from './sessions.ts';
 import type { FailureNotice } from './turns.ts';
 
-/** What a turn waits for: its machine, a person's answer, the end of a rate limit, a model endpoint that cannot be reached. */
-export type WaitingReason = 'machine' | 'approval' | 'api-limit' | 'network';
+/** What a turn waits for: its machine, a person's answer, the end of a rate limit, a model endpoint that cannot be reached, a time. */
+export type WaitingReason = 'machine' | 'approval' | 'api-limit' | 'network' | 'sleep';
 
 export type EventBody =
   | { type: 'status'; status: 'starting'; ordinal: number; input: { inputId: InputId; text: string } }
@@ -44,6 +45,7 @@ export type EventBody =
       callId: CallId;
       tool: string;
       question: string;
+      questions?: Question[];
     }
   | {
       type: 'approval';
@@ -51,12 +53,9 @@ export type EventBody =
       approvalId: string;
       callId: CallId;
       decision: 'accept' | 'decline';
+      answers?: Answers;
     }
-  | {
-      type: 'plan';
-      explanation?: string;
-      plan: { step: string; status: 'pending' | 'in_progress' | 'completed' }[];
-    }
+  | ({ type: 'plan' } & Plan)
   | { type: 'diff'; diff: string }
   /** A note on the way; with `willRetry` the turn goes on. */
   | { type: 'error'; error: FailureNotice; willRetry: boolean; attempt: number };

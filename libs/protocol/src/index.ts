@@ -37,6 +37,16 @@ export { noUsage } from './sessions.ts';
 export type { ModelSettings, Session, SessionSettings, SessionState, TokenUsage } from './sessions.ts';
 export type { Machine, MachineCapabilities, MachineKind, MachineRegistration } from './machines.ts';
 export type { BackgroundTerminal, TerminalReply, TerminalRequest } from './terminals.ts';
+export type {
+  Answers,
+  CallEffect,
+  Goal,
+  GoalStatus,
+  Plan,
+  PlanStep,
+  Question,
+  SessionCallResult,
+} from './session-tools.ts';
 export { toApprovalId } from './approvals.ts';
 export type { Approval, ApprovalDecision } from './approvals.ts';
 export { boundEnds, boundText, toBoundBytes, toOutputBound } from './bounded-text.ts';

@@ -12,6 +12,7 @@ import {
   usageSchema,
   waitingReasonSchema,
 } from './schemas.ts';
+import { answersSchema, planShape, questionSchema } from './session-tool-schemas.ts';
 
 const step = z.int().positive();
 
@@ -73,6 +74,7 @@ const bodies = [
     callId: callIdSchema,
     tool: z.string(),
     question: z.string(),
+    questions: z.array(questionSchema).exactOptional(),
   }),
   z.object({
     type: z.literal('approval'),
@@ -80,11 +82,11 @@ const bodies = [
     approvalId: z.string(),
     callId: callIdSchema,
     decision: z.enum(['accept', 'decline']),
+    answers: answersSchema.exactOptional(),
   }),
   z.object({
     type: z.literal('plan'),
-    explanation: z.string().exactOptional(),
-    plan: z.array(z.object({ step: z.string(), status: z.enum(['pending', 'in_progress', 'completed']) })),
+    ...planShape,
   }),
   z.object({ type: z.literal('diff'), diff: z.string() }),
   z.object({ type: z.literal('error'), error: noticeSchema, willRetry: z.boolean(), attempt: step }),

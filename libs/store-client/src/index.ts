@@ -4,6 +4,7 @@ export type { HttpStoreOptions } from './http-store.ts';
 export { createPatientStore } from './patience.ts';
 export { failureBodySchema, operations } from './operations.ts';
 export type { StoreOperation } from './operations.ts';
+export { answersSchema } from './session-tool-schemas.ts';
 export { sessionEventSchema } from './event-schemas.ts';
 export {
   approvalSchema,

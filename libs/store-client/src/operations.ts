@@ -29,6 +29,7 @@ import {
   usageSchema,
   waitingReasonSchema,
 } from './schemas.ts';
+import { answersSchema, callEffectSchema, goalSchema, questionSchema } from './session-tool-schemas.ts';
 
 const sessionId = sessionIdSchema;
 const turnId = inputIdSchema;
@@ -130,12 +131,28 @@ export const operations = {
   },
   claimCall: { request: z.object({ sessionId, callId, machineId, bootId }), response: claimSchema },
   askApproval: {
-    request: z.object({ sessionId, callId, fence, question: z.string() }),
+    request: z.object({
+      sessionId,
+      callId,
+      fence,
+      question: z.string(),
+      questions: z.array(questionSchema).min(1).exactOptional(),
+    }),
     response: z.object({ approvalId: z.string() }),
   },
+  readApproval: { request: z.object({ sessionId, approvalId: z.string() }), response: approvalSchema },
   decideApproval: {
-    request: z.object({ sessionId, approvalId: z.string(), decision: z.enum(['accept', 'decline']) }),
+    request: z.object({
+      sessionId,
+      approvalId: z.string(),
+      decision: z.enum(['accept', 'decline']),
+      answers: answersSchema.exactOptional(),
+    }),
     response: approvalSchema,
+  },
+  parkCall: {
+    request: z.object({ sessionId, callId, fence, untilMs: z.int(), detail: z.string() }),
+    response: z.object({ untilMs: z.int(), sinceMs: z.int() }),
   },
   appendProgress: {
     request: z.object({
@@ -149,10 +166,17 @@ export const operations = {
     response: nothing,
   },
   finishCall: {
-    request: z.object({ sessionId, callId, fence, output: callOutputSchema }),
+    request: z.object({
+      sessionId,
+      callId,
+      fence,
+      output: callOutputSchema,
+      effect: callEffectSchema.exactOptional(),
+    }),
     response: finished,
   },
   settleCall: { request: z.object({ sessionId, callId, output: callOutputSchema }), response: finished },
+  readGoal: { request: z.object({ sessionId }), response: z.object({ goal: goalSchema.exactOptional() }) },
   sealTurn: {
     request: z.object({ sessionId, turnId, end: turnEndSchema }),
     response: z.object({ status: terminalSchema }),

@@ -23,6 +23,7 @@ import type {
   WaitingReason,
 } from '@holdfast/protocol';
 import { z } from 'zod';
+import { answersSchema, questionSchema } from './session-tool-schemas.ts';
 
 /** 1 MiB: larger prompts belong into a file of the workspace. */
 export const promptLimitBytes = 1_048_576;
@@ -132,6 +133,7 @@ export const waitingReasonSchema = z.enum([
   'approval',
   'api-limit',
   'network',
+  'sleep',
 ]) satisfies z.ZodType<WaitingReason>;
 
 export const noticeSchema = z.object({ code: z.string(), message: z.string() });
@@ -277,7 +279,9 @@ export const approvalSchema = z.object({
   callId: callIdSchema,
   tool: z.string(),
   question: z.string(),
+  questions: z.array(questionSchema).exactOptional(),
   decision: z.enum(['accept', 'decline']).exactOptional(),
+  answers: answersSchema.exactOptional(),
 }) satisfies z.ZodType<Approval>;
 
 export { digest as digestSchema };

@@ -5,6 +5,7 @@ import { describeCalls } from './history-store/calls.ts';
 import { describeMachines } from './history-store/machines.ts';
 import { describePauses } from './history-store/pauses.ts';
 import type { StoreUnderTest } from './history-store/scenario.ts';
+import { describeSessionTools } from './history-store/session-tools.ts';
 import { describeSessions } from './history-store/sessions.ts';
 import { describeSteps } from './history-store/steps.ts';
 import { describeTurnEnds } from './history-store/turns.ts';
@@ -25,6 +26,7 @@ export function describeHistoryStore(name: string, createStore: () => Promise<St
     describeSteps(subject);
     describeCalls(subject);
     describePauses(subject);
+    describeSessionTools(subject);
     describeTurnEnds(subject);
     describeMachines(subject);
     describeAnyOrder(subject);

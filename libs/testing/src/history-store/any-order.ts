@@ -56,7 +56,7 @@ async function observe(run: Run, commands: Parameters<typeof runCommands>[1]): P
   return withoutTimes({ outcomes, logs });
 }
 
-const timeFields = new Set(['at', 'startedAt', 'endedAt', 'createdAt', 'updatedAt', 'durationMs']);
+const timeFields = new Set(['at', 'startedAt', 'endedAt', 'createdAt', 'updatedAt', 'durationMs', 'sinceMs']);
 
 function withoutTimes(value: unknown): unknown {
   const text = JSON.stringify(value, (key, part: unknown) => {

@@ -2,7 +2,7 @@
 // Commands name calls, steps and fences relative to what earlier answers told, so that most of them mean something.
 import type { HistoryStore } from '@holdfast/agent-loop';
 import { Failure } from '@holdfast/failures';
-import type { TurnEnd } from '@holdfast/protocol';
+import type { Answers, CallEffect, Question, TurnEnd } from '@holdfast/protocol';
 import * as fc from 'fast-check';
 import { toCallItem, toNewCall, toOutput, usage } from './scenario.ts';
 
@@ -17,6 +17,23 @@ const end = fc.constantFrom<TurnEnd>(
   { kind: 'completed' },
   { kind: 'cancelled' },
   { kind: 'error', error: { code: 'model.failed', message: 'failed' } },
+);
+
+const effect = fc.constantFrom<CallEffect | undefined>(
+  undefined,
+  undefined,
+  { kind: 'plan', plan: [{ step: 'look', status: 'pending' }] },
+  { kind: 'goal-created', objective: 'finish', tokenBudget: 500 },
+  { kind: 'goal-updated', status: 'complete' },
+);
+const questions = fc.constantFrom<Question[] | undefined>(undefined, [
+  { id: 'q', header: 'Q', question: 'Which?', options: [{ label: 'this', description: '' }] },
+]);
+const answers = fc.constantFrom<Answers | undefined>(
+  undefined,
+  { q: ['this'] },
+  { q: ['that'] },
+  { r: ['x'] },
 );
 
 const commandArbitrary = fc.oneof(
@@ -58,15 +75,18 @@ const commandArbitrary = fc.oneof(
     }),
   },
   { weight: 6, arbitrary: fc.record({ do: fc.constant('claim' as const), call }) },
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('finish' as const), call, age }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('finish' as const), call, age, effect }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('park' as const), call, age }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('goal' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('settle' as const), call }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('ask' as const), call, age }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('ask' as const), call, age, questions }) },
   {
     weight: 2,
     arbitrary: fc.record({
       do: fc.constant('decide' as const),
       call,
       decision: fc.constantFrom('accept' as const, 'decline' as const),
+      answers,
     }),
   },
   {
@@ -137,7 +157,10 @@ function runCommand(run: Run, memo: Memo, command: Command): Promise<unknown> {
       });
     case 'seal':
       return store.sealTurn({ sessionId, turnId: command.inputId, end: command.end });
+    case 'goal':
+      return store.readGoal({ sessionId });
     case 'claim':
+    case 'park':
     case 'finish':
     case 'settle':
     case 'ask':
@@ -202,7 +225,10 @@ async function runStepCommand(
   return reply;
 }
 
-type CallCommand = Extract<Command, { do: 'claim' | 'finish' | 'settle' | 'ask' | 'decide' | 'progress' }>;
+type CallCommand = Extract<
+  Command,
+  { do: 'claim' | 'park' | 'finish' | 'settle' | 'ask' | 'decide' | 'progress' }
+>;
 
 async function runCallCommand(run: Run, memo: Memo, command: CallCommand): Promise<unknown> {
   const { store, sessionId, machineId } = run;
@@ -216,13 +242,32 @@ async function runCallCommand(run: Run, memo: Memo, command: CallCommand): Promi
       return claim;
     }
     case 'finish':
-      return store.finishCall({ sessionId, callId, fence, output: toOutput(`done ${callId}`) });
+      return store.finishCall({
+        sessionId,
+        callId,
+        fence,
+        output: toOutput(`done ${callId}`),
+        ...(command.effect ? { effect: command.effect } : {}),
+      });
+    case 'park':
+      return store.parkCall({ sessionId, callId, fence, untilMs: 1_000_000, detail: 'until then' });
     case 'settle':
       return store.settleCall({ sessionId, callId, output: toOutput('settled', { status: 'unknown' }) });
     case 'ask':
-      return store.askApproval({ sessionId, callId, fence, question: 'May it?' });
+      return store.askApproval({
+        sessionId,
+        callId,
+        fence,
+        question: 'May it?',
+        ...(command.questions ? { questions: command.questions } : {}),
+      });
     case 'decide':
-      return store.decideApproval({ sessionId, approvalId: `ap_${callId}`, decision: command.decision });
+      return store.decideApproval({
+        sessionId,
+        approvalId: `ap_${callId}`,
+        decision: command.decision,
+        ...(command.answers ? { answers: command.answers } : {}),
+      });
     case 'progress':
       return store.appendProgress({ sessionId, callId, fence, progress: command.progress });
   }

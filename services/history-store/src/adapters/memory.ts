@@ -5,6 +5,7 @@ import type { SessionEvent } from '@holdfast/protocol';
 import { toCleanJson } from '../clean-text.ts';
 import { createCallLog } from './memory/calls.ts';
 import { createBlobStore, createMachineDirectory } from './memory/machines.ts';
+import { createGoalLog } from './memory/session-tools.ts';
 import { createSessionLog } from './memory/sessions.ts';
 import type { MemoryState } from './memory/state.ts';
 import { createStepLog } from './memory/steps.ts';
@@ -33,6 +34,7 @@ export function createMemoryStore(options: MemoryStoreOptions): HistoryStore {
     ...guard(createSessionLog(state)),
     ...guard(createStepLog(state)),
     ...guard(createCallLog(state)),
+    ...guard(createGoalLog(state)),
     ...guard(createTurnLog(state)),
     ...guard(createMachineDirectory(state)),
     ...createBlobStore(state),

@@ -1,7 +1,7 @@
 // postgres.ts: the history store on Postgres. Every write is one call of a function in src/migrations, so that a stale attempt is
 // refused by the database and a request costs one round trip.
 import { createHash } from 'node:crypto';
-import type { BlobStore, HistoryStore, MachineDirectory, SessionLog } from '@holdfast/agent-loop';
+import type { BlobStore, GoalLog, HistoryStore, MachineDirectory, SessionLog } from '@holdfast/agent-loop';
 import { Failure, type FailureCode } from '@holdfast/failures';
 import type { EventBody, SessionEvent } from '@holdfast/protocol';
 import { toCleanJson, toCleanText } from '../clean-text.ts';
@@ -45,6 +45,10 @@ export function createPostgresStore(options: PostgresStoreOptions): HistoryStore
     claimCall: (request) => write('claim_call', request),
     askApproval: (request) => write('ask_approval', request),
     decideApproval: (request) => write('decide_approval', request),
+    readApproval: ({ sessionId, approvalId }) =>
+      readPage(database, readApproval, [sessionId, approvalId], 'approval.unknown'),
+    parkCall: (request) => write('park_call', request),
+    ...createGoalLog(database),
     appendProgress: async (request) => void (await write('append_progress', request)),
     finishCall: (request) => write('finish_call', request),
     settleCall: (request) => write('settle_call', request),
@@ -85,6 +89,15 @@ function createSessionLog(database: Database, write: Writer): SessionLog {
       readPage(database, readItems, [sessionId, after, limit], 'session.unknown'),
     readEvents: ({ sessionId, after, limit }) =>
       readPage(database, readEvents, [sessionId, after, limit], 'session.unknown'),
+  };
+}
+
+const readApproval = readStatement('read-approval');
+const readGoal = readStatement('read-goal');
+
+function createGoalLog(database: Database): GoalLog {
+  return {
+    readGoal: ({ sessionId }) => readPage(database, readGoal, [sessionId], 'session.unknown'),
   };
 }
 

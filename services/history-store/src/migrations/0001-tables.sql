@@ -108,6 +108,8 @@ create table calls (
   claimed_at timestamptz,
   -- The body of the last mcp_progress event, so that a repeated request is recognised.
   progress jsonb,
+  -- When a call that waits for a time goes on, in milliseconds since 1970.
+  wake_ms bigint,
   status text,
   output jsonb,
   primary key (session_id, call_id)
@@ -119,10 +121,24 @@ create table approvals (
   call_id text not null,
   tool text not null,
   question text not null,
+  -- More than yes or no: the questions, and what a person answered by their ids.
+  questions jsonb,
+  answers jsonb,
   decision text check (decision in ('accept', 'decline')),
   asked_at timestamptz not null default clock_timestamp(),
   decided_at timestamptz,
   primary key (session_id, approval_id)
+);
+
+create table goals (
+  session_id text primary key references sessions,
+  objective text not null,
+  status text not null check (status in ('active', 'complete', 'blocked', 'paused')),
+  token_budget bigint,
+  -- What the session had used when the goal was set.
+  tokens_before bigint not null,
+  created_at timestamptz not null default clock_timestamp(),
+  updated_at timestamptz not null default clock_timestamp()
 );
 
 create table items (

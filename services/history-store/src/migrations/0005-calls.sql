@@ -96,7 +96,8 @@ begin
   if c.fence <> (p ->> 'fence')::bigint then perform fail('store.stale-fence'); end if;
   if c.state = 'finished' then return jsonb_build_object('result', to_finished(c)); end if;
   if c.state <> 'claimed' then perform fail('store.stale-fence'); end if;
-  return end_call(s, c, p -> 'output', c.fence, '{}');
+  return end_call(s, c, p -> 'output', c.fence,
+    case when p ? 'effect' then apply_effect(s.session_id, p -> 'effect') else '{}' end);
 end $$;
 
 -- Takes the claim away from whoever holds it.
@@ -125,11 +126,12 @@ begin
   update calls set state = case when a.decision is null then 'awaiting-approval' else 'pending' end
   where session_id = s.session_id and call_id = c.call_id;
   if a.approval_id is not null then return v_result; end if;
-  insert into approvals (session_id, approval_id, call_id, tool, question)
-  values (s.session_id, v_id, c.call_id, c.tool, p ->> 'question');
+  insert into approvals (session_id, approval_id, call_id, tool, question, questions)
+  values (s.session_id, v_id, c.call_id, c.tool, p ->> 'question', p -> 'questions');
   s.state := 'waiting';
   return v_result || jsonb_build_object('events', write_log(s, c.turn_id, array[jsonb_build_object('type', 'approval',
-    'status', 'requested', 'approvalId', v_id, 'callId', c.call_id, 'tool', c.tool, 'question', p ->> 'question')], '{}'));
+    'status', 'requested', 'approvalId', v_id, 'callId', c.call_id, 'tool', c.tool, 'question', p ->> 'question')
+    || case when p ? 'questions' then jsonb_build_object('questions', p -> 'questions') else '{}' end], '{}'));
 end $$;
 
 create function decide_approval(p jsonb) returns jsonb language plpgsql as $$
@@ -139,23 +141,29 @@ declare
   c calls;
   v_result jsonb;
   v_event jsonb;
+  v_fault text;
   v_text text := 'The person declined this call, so it was not run. Do not try it again in another way; go on without it or ask what to do.';
 begin
   select * into a from approvals where session_id = s.session_id and approval_id = p ->> 'approvalId';
   if not found then perform fail('approval.unknown'); end if;
-  v_result := jsonb_build_object('approvalId', a.approval_id, 'sessionId', a.session_id, 'callId', a.call_id,
-    'tool', a.tool, 'question', a.question, 'decision', p ->> 'decision');
-  if a.decision = p ->> 'decision' then return jsonb_build_object('result', v_result); end if;
+  if a.decision = p ->> 'decision' and a.answers is not distinct from p -> 'answers' then
+    return jsonb_build_object('result', to_approval(a));
+  end if;
   if a.decision is not null then perform fail('approval.decided', a.decision); end if;
   c := read_call(s, a.call_id);
   if c.state <> 'awaiting-approval' then perform fail('approval.unknown'); end if;
-  update approvals set decision = p ->> 'decision', decided_at = clock_timestamp()
-  where session_id = s.session_id and approval_id = a.approval_id;
+  v_fault := find_answer_fault(case p ->> 'decision' when 'accept' then a.questions end, p -> 'answers');
+  if v_fault is not null then perform fail('input.invalid', v_fault); end if;
+  update approvals set decision = p ->> 'decision', answers = p -> 'answers', decided_at = clock_timestamp()
+  where session_id = s.session_id and approval_id = a.approval_id returning * into a;
+  v_result := to_approval(a);
   v_event := jsonb_build_object('type', 'approval', 'status', 'resolved', 'approvalId', a.approval_id,
-    'callId', a.call_id, 'decision', p ->> 'decision');
+    'callId', a.call_id, 'decision', a.decision)
+    || case when a.answers is null then '{}' else jsonb_build_object('answers', a.answers) end;
   s.state := 'running';
   if s.waiting ->> 'reason' = 'approval' then s.waiting := null; end if;
-  if p ->> 'decision' = 'decline' then
+  if a.decision = 'decline' then
+    if a.questions is not null then v_text := 'The person chose not to answer. Go on with what is most likely wanted, and say what you assumed.'; end if;
     return end_call(s, c, jsonb_build_object('status', 'denied', 'text', v_text, 'tokens', (length(v_text) + 3) / 4,
       'durationMs', 0), c.fence + 1, array[v_event]) || jsonb_build_object('result', v_result);
   end if;

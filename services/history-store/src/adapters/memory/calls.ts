@@ -9,6 +9,7 @@ import {
   type Claim,
   type EventBody,
 } from '@holdfast/protocol';
+import { applyEffect, findAnswerFault, parkCall } from './session-tools.ts';
 import {
   append,
   findCall,
@@ -26,12 +27,22 @@ import { takeOutputs, toResultEvent } from './turns.ts';
 const declinedText =
   'The person declined this call, so it was not run. Do not try it again in another way; go on without it or ask what to do.';
 
+const unansweredText =
+  'The person chose not to answer. Go on with what is most likely wanted, and say what you assumed.';
+
 export function createCallLog(state: MemoryState): CallLog {
   return {
     claimCall: async ({ sessionId, callId, ...holder }) =>
       claimCall(state, findSession(state, sessionId), { callId, holder }),
     askApproval: async (request) => askApproval(state, request),
     decideApproval: async (request) => decideApproval(state, request),
+    readApproval: async ({ sessionId, approvalId }) => {
+      const session = state.sessions.get(sessionId);
+      const row = session?.approvals.get(approvalId);
+      if (!session || !row) throw new Failure('approval.unknown');
+      return toApproval(session, row);
+    },
+    parkCall: async (request) => parkCall(state, request),
     appendProgress: async ({ sessionId, callId, fence, ...progress }) => {
       const session = findSession(state, sessionId);
       const call = findCall(session, callId);
@@ -40,13 +51,13 @@ export function createCallLog(state: MemoryState): CallLog {
       call.progress = event;
       append(state, session, { turnId: call.turnId, events: [event] });
     },
-    finishCall: async ({ sessionId, callId, fence, output }) => {
+    finishCall: async ({ sessionId, callId, fence, output, effect }) => {
       const session = findSession(state, sessionId);
       const call = findCall(session, callId);
       if (call.fence !== fence) throw new Failure('store.stale-fence');
       if (call.output) return toFinished(call.output);
       if (call.state !== 'claimed') throw new Failure('store.stale-fence');
-      return endCall(state, session, { call, output, before: [] });
+      return endCall(state, session, { call, output, before: effect ? applyEffect(session, effect) : [] });
     },
     settleCall: async ({ sessionId, callId, output }) => {
       const session = findSession(state, sessionId);
@@ -151,36 +162,45 @@ function askApproval(
   call.state = known?.decision === undefined ? 'awaiting-approval' : 'pending';
   if (known) return { approvalId };
   const { question } = request;
-  session.approvals.set(approvalId, { approvalId, callId, tool, question });
+  const asked = { question, ...(request.questions ? { questions: request.questions } : {}) };
+  session.approvals.set(approvalId, { approvalId, callId, tool, ...asked });
   setActive(session, 'waiting');
   append(state, session, {
     turnId: call.turnId,
-    events: [{ type: 'approval', status: 'requested', approvalId, callId, tool, question }],
+    events: [{ type: 'approval', status: 'requested', approvalId, callId, tool, ...asked }],
   });
   return { approvalId };
 }
 
 function decideApproval(state: MemoryState, request: Parameters<CallLog['decideApproval']>[0]): Approval {
-  const { decision } = request;
+  const { decision, answers } = request;
+  const given = answers ? { answers } : {};
   const session = findSession(state, request.sessionId);
   const row = session.approvals.get(request.approvalId);
   if (!row) throw new Failure('approval.unknown');
-  if (row.decision === decision) return toApproval(session, row);
+  if (row.decision === decision && (row.answers === answers || isSame(row.answers, answers ?? {})))
+    return toApproval(session, row);
   if (row.decision) throw new Failure('approval.decided', { detail: row.decision });
   const call = findCall(session, row.callId);
   if (call.state !== 'awaiting-approval') throw new Failure('approval.unknown');
-  row.decision = decision;
+  const fault = findAnswerFault(decision === 'accept' ? row.questions : undefined, answers);
+  if (fault !== undefined) throw new Failure('input.invalid', { detail: fault });
+  Object.assign(row, { decision, ...given });
   const { approvalId, callId } = row;
-  const resolved: EventBody = { type: 'approval', status: 'resolved', approvalId, callId, decision };
+  const resolved: EventBody = {
+    type: 'approval',
+    status: 'resolved',
+    approvalId,
+    callId,
+    decision,
+    ...given,
+  };
   setActive(session, 'running');
   if (session.waiting?.reason === 'approval') delete session.waiting;
   if (decision === 'decline') {
-    const output: CallOutput = {
-      status: 'denied',
-      text: declinedText,
-      tokens: Math.ceil(declinedText.length / 4),
-      durationMs: 0,
-    };
+    const text = row.questions ? unansweredText : declinedText;
+    const tokens = Math.ceil(text.length / 4);
+    const output: CallOutput = { status: 'denied', text, tokens, durationMs: 0 };
     call.fence += 1;
     endCall(state, session, { call, output, before: [resolved] });
   } else {

@@ -1,6 +1,7 @@
 // state.ts: what the memory store remembers; the same facts as the tables in src/migrations.
 import { Failure } from '@holdfast/failures';
 import type {
+  Answers,
   ApprovalDecision,
   CallDetail,
   CallId,
@@ -10,11 +11,13 @@ import type {
   Digest,
   EventBody,
   FailureNotice,
+  Goal,
   Input,
   InputId,
   Item,
   MachineRegistration,
   CallPlacement,
+  Question,
   Session,
   SessionEvent,
   SessionId,
@@ -61,6 +64,8 @@ export type CallRow = Pick<CallDetail, 'turnId' | 'callId' | 'modelCallId' | 'to
   holder?: { machineId: string; bootId: string };
   claimedAt: number;
   progress?: EventBody;
+  /** When a call that waits for a time goes on, in milliseconds since 1970. */
+  wakeMs?: number;
   output?: CallOutput;
 };
 
@@ -69,8 +74,12 @@ export type ApprovalRow = {
   callId: CallId;
   tool: string;
   question: string;
+  questions?: Question[];
   decision?: ApprovalDecision;
+  answers?: Answers;
 };
+
+export type GoalRow = Omit<Goal, 'tokensUsed'> & { tokensBefore: number };
 
 export type RunningTurn = {
   turnId: TurnId;
@@ -100,6 +109,7 @@ export type SessionData = {
   steps: Map<string, StepRow>;
   calls: Map<CallId, CallRow>;
   approvals: Map<string, ApprovalRow>;
+  goal?: GoalRow;
   items: StoredItem[];
   events: SessionEvent[];
 };
