@@ -21,6 +21,7 @@ export type Request =
   | { command: 'attach'; sessionId: string; json: boolean }
   | { command: 'interrupt'; sessionId: string }
   | { command: 'approve'; sessionId: string; approvalId: string; decline: boolean }
+  | { command: 'answer'; sessionId: string; approvalId: string; answers: string[] }
   | { command: 'events'; sessionId: string; json: boolean; follow: boolean }
   | { command: 'ps'; sessionId: string; json: boolean }
   | { command: 'kill'; sessionId: string; id: number }
@@ -139,6 +140,18 @@ function addSessionCommands(program: Command, take: Take): void {
     .option('--decline', 'say no')
     .action((sessionId: string, approvalId: string, flags: { decline?: true }) =>
       take({ command: 'approve', sessionId, approvalId, decline: flags.decline === true }),
+    );
+  program
+    .command('answer')
+    .description('answer the questions that a turn waits for')
+    .argument('<session>', 'id of the session')
+    .argument('<approval>', 'id of the approval that asks')
+    .argument(
+      '<answers...>',
+      'ID=ANSWER for each question, or only ANSWER for a single one; a number means that option',
+    )
+    .action((sessionId: string, approvalId: string, answers: string[]) =>
+      take({ command: 'answer', sessionId, approvalId, answers }),
     );
   program
     .command('events')

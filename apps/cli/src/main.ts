@@ -21,6 +21,8 @@ async function run(terminal: Terminal, request: Request): Promise<ExitCode> {
       return (await import('./commands/answers.ts')).interrupt(terminal, request);
     case 'approve':
       return (await import('./commands/answers.ts')).approve(terminal, request);
+    case 'answer':
+      return (await import('./commands/answers.ts')).answer(terminal, request);
     case 'events':
       return (await import('./commands/events.ts')).events(terminal, request);
     case 'ps':

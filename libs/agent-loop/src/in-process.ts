@@ -3,10 +3,12 @@
 import { Failure } from '@holdfast/failures';
 import type {
   ApprovalDecision,
+  Answers,
   CallRef,
   CallResult,
   InputId,
   InputKind,
+  SessionCallResult,
   SessionId,
   TurnId,
 } from '@holdfast/protocol';
@@ -23,9 +25,12 @@ import {
 import type { HistoryStore } from './store.ts';
 import { runTurn } from './turn.ts';
 
-/** Runs one call as far as it goes; the engine waits for approvals itself. */
+/** Runs one call as far as it goes; the engine waits for approvals and times itself. `woken`: new input ended such a wait. */
 export type CallRunner = {
-  run(request: { sessionId: SessionId; call: CallRef }, signal: AbortSignal): Promise<CallResult>;
+  run(
+    request: { sessionId: SessionId; call: CallRef; woken?: boolean },
+    signal: AbortSignal,
+  ): Promise<SessionCallResult>;
 };
 
 export type InProcessEngineOptions = {
@@ -42,6 +47,8 @@ type Running = {
   abort?: AbortController;
   loop?: Promise<void>;
   decisions: Map<string, PromiseWithResolvers<void>>;
+  /** Present while a call waits for a time. */
+  wake?: () => void;
 };
 
 export class InProcessEngine {
@@ -73,6 +80,7 @@ export class InProcessEngine {
     const { duplicate } = await this.#options.store.addInput({ sessionId, input: { ...input, kind } });
     if (duplicate) return;
     acceptInput(running.queue, { inputId: input.inputId, kind });
+    if (hasNewInput(running)) running.wake?.();
     running.loop ??= this.#runTurns(running).finally(() => delete running.loop);
   }
 
@@ -95,10 +103,12 @@ export class InProcessEngine {
       run: async ({ sessionId, call }, signal) => {
         const runner = this.#options.runners[call.placement];
         if (!runner) return this.#refuse(sessionId, call);
+        let woken = false;
         for (;;) {
-          const result = await runner.run({ sessionId, call }, signal);
-          if (result.kind !== 'awaiting-approval') return result;
-          await waitForDecision(running, result.approvalId, signal);
+          const result = await runner.run({ sessionId, call, ...(woken ? { woken } : {}) }, signal);
+          if (result.kind === 'sleeping') woken = await waitForTime(running, result.untilMs, signal);
+          else if (result.kind !== 'awaiting-approval') return result;
+          else await waitForDecision(running, result.approvalId, signal);
         }
       },
     };
@@ -123,7 +133,7 @@ export class InProcessEngine {
 
   async #approve(
     running: Running,
-    answer: { approvalId: string; decision: ApprovalDecision },
+    answer: { approvalId: string; decision: ApprovalDecision; answers?: Answers },
   ): Promise<void> {
     await this.#options.store.decideApproval({ sessionId: running.queue.sessionId, ...answer });
     toDecision(running, answer.approvalId).resolve();
@@ -145,12 +155,38 @@ function toDecision(running: Running, approvalId: string): PromiseWithResolvers<
   return decision;
 }
 
-async function waitForDecision(running: Running, approvalId: string, signal: AbortSignal): Promise<void> {
+function waitForDecision(running: Running, approvalId: string, signal: AbortSignal): Promise<void> {
+  return untilAbort(toDecision(running, approvalId).promise, signal);
+}
+
+/** Timers of JavaScript go no further than 2^31 - 1 ms; whoever waits longer asks again in between. */
+const longestTimerMs = 86_400_000;
+
+/** True when new input came first. */
+async function waitForTime(running: Running, untilMs: number, signal: AbortSignal): Promise<boolean> {
+  if (hasNewInput(running)) return true;
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), Math.min(untilMs - Date.now(), longestTimerMs));
+  running.wake = () => resolve(true);
+  try {
+    return await untilAbort(promise, signal);
+  } finally {
+    clearTimeout(timer);
+    delete running.wake;
+  }
+}
+
+function hasNewInput({ queue }: Running): boolean {
+  return (queue.turn?.inputs.length ?? 0) > 0;
+}
+
+async function untilAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
   const stopped = Promise.withResolvers<never>();
   const stop = () => stopped.reject(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
   try {
-    await Promise.race([toDecision(running, approvalId).promise, stopped.promise]);
+    return await Promise.race([work, stopped.promise]);
   } finally {
     signal.removeEventListener('abort', stop);
   }

@@ -1,5 +1,6 @@
 // ports.ts: what the loop needs from the engine that drives it.
 import type {
+  Answers,
   ApprovalDecision,
   CallRef,
   CallResult,
@@ -53,7 +54,8 @@ export interface AgentSession {
    * waits in the queue ends before it starts. @throws Failure session.not-running when none is named and none runs
    */
   interrupt(turn?: { turnId: TurnId }): Promise<void>;
-  approve(answer: { approvalId: string; decision: ApprovalDecision }): Promise<void>;
+  /** `answers` belong to accepted questions. @throws Failure approval.unknown, approval.decided, input.invalid */
+  approve(answer: { approvalId: string; decision: ApprovalDecision; answers?: Answers }): Promise<void>;
   /** The next step sees the tools that machine and gateways offer then. */
   refreshTools(): Promise<void>;
   close(): Promise<void>;

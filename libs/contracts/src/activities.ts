@@ -1,9 +1,18 @@
 // activities.ts: the shapes that cross Temporal. Ids and counts only, never content: at most 2 KB in, 1 KB out.
 import type { SampleRequest } from '@holdfast/agent-loop';
-import type { CallOutput, CallResult, StepReply, TurnEnd, WaitingReason } from '@holdfast/protocol';
+import type {
+  CallOutput,
+  CallResult,
+  SessionCallResult,
+  StepReply,
+  TurnEnd,
+  WaitingReason,
+} from '@holdfast/protocol';
 
 export type SampleArgs = SampleRequest;
 export type RunCallArgs = { sessionId: string; callId: string };
+/** `woken`: new input came while the call waited for a time. */
+export type RunSessionCallArgs = RunCallArgs & { woken?: boolean };
 export type SealTurnArgs = { sessionId: string; turnId: string; end: TurnEnd };
 export type SettleCallArgs = { sessionId: string; callId: string; output: CallOutput };
 export type NoteWaitingArgs = {
@@ -23,5 +32,7 @@ export type CallActivities = { runCall(args: RunCallArgs): Promise<CallResult> }
 export type HistoryActivities = {
   sealTurn(args: SealTurnArgs): Promise<void>;
   settleCall(args: SettleCallArgs): Promise<void>;
+  /** Runs a call that no machine and no gateway has to run. Tool failures are values. */
+  runSessionCall(args: RunSessionCallArgs): Promise<SessionCallResult>;
   noteWaiting(args: NoteWaitingArgs): Promise<void>;
 };

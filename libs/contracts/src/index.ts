@@ -4,6 +4,7 @@ export type {
   LlmActivities,
   NoteWaitingArgs,
   RunCallArgs,
+  RunSessionCallArgs,
   SampleArgs,
   SealTurnArgs,
   SettleCallArgs,

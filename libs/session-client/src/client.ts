@@ -2,6 +2,7 @@
 import type { AgentSession } from '@holdfast/agent-loop';
 import { Failure } from '@holdfast/failures';
 import type {
+  Approval,
   ApprovalPolicy,
   BackgroundTerminal,
   InputKind,
@@ -54,6 +55,8 @@ export type RemoteSession = Omit<AgentSession, 'events'> & {
   /** Like `submit` and `steer`, and says what became of the input. */
   send(input: { inputId: string; text: string; kind: InputKind }): Promise<InputReceipt>;
   read(): Promise<Session>;
+  /** @throws Failure approval.unknown */
+  readApproval(approvalId: string): Promise<Approval>;
   listTurns(): Promise<Turn[]>;
   readItems(page?: Page): Promise<StoredItem[]>;
   readEvents(page?: Page): Promise<SessionEvent[]>;
@@ -107,8 +110,9 @@ function openSession(options: ApiOptions, sessionId: SessionId): RemoteSession {
       if (turnId === undefined) throw new Failure('session.not-running');
       await post('/interrupt', { turnId });
     },
-    approve: async ({ approvalId, decision }) =>
-      void (await post(`/approvals/${encodeURIComponent(approvalId)}`, { decision })),
+    approve: async ({ approvalId, ...answer }) =>
+      void (await post(`/approvals/${encodeURIComponent(approvalId)}`, answer)),
+    readApproval: (approvalId) => get(`/approvals/${encodeURIComponent(approvalId)}`),
     refreshTools: async () => void (await post('/refresh-tools')),
     close: async () => void (await post('/close')),
     read: () => get(''),

@@ -87,7 +87,9 @@ function toStatusLines(state: State, event: Extract<EventBody, { type: 'status' 
       state.usage = noUsage;
       return [{ type: 'turn.started' }];
     case 'waiting':
-      return [complete(state, { type: 'error', message: toWaitingNote(event) })];
+      return event.reason === 'sleep'
+        ? []
+        : [complete(state, { type: 'error', message: toWaitingNote(event) })];
     case 'completed':
       return [...endItems(state), { type: 'turn.completed', usage: toJsonlUsage(state.usage) }];
     case 'cancelled':
@@ -102,6 +104,7 @@ const waitingFor = {
   approval: 'an approval',
   'api-limit': 'the model endpoint',
   network: 'the network',
+  sleep: 'a time',
 } as const;
 
 function toWaitingNote(event: Extract<EventBody, { status: 'waiting' }>): string {

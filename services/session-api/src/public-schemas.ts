@@ -2,6 +2,7 @@ import type { BackgroundTerminal } from '@holdfast/protocol';
 // public-schemas.ts: what the public door accepts and answers beyond the schemas it shares with the store. The OpenAPI document is
 // made from these. Bodies are strict: a misspelt field is an error, not a setting that silently does nothing.
 import {
+  answersSchema,
   failureBodySchema,
   inputIdSchema,
   outputStyleSchema,
@@ -62,7 +63,12 @@ export const endedTurnSchema = z.object({
   turnId: inputIdSchema,
   status: z.enum(['completed', 'error', 'cancelled']),
 });
-export const decisionSchema = z.strictObject({ decision: z.enum(['accept', 'decline']) });
+export const decisionSchema = z.strictObject({
+  decision: z.enum(['accept', 'decline']),
+  answers: answersSchema
+    .exactOptional()
+    .describe('For an approval with questions, by their ids: the label of an option, or any other text'),
+});
 export const deliverySchema = z.object({ delivered: z.boolean() });
 
 export const sessionParams = z.object({ sessionId: sessionIdSchema });

@@ -170,10 +170,21 @@ export class MemoryStore implements SessionStore {
     return this.kept(sessionId).events.slice(after, after + limit);
   }
 
+  async readApproval({
+    sessionId,
+    approvalId,
+  }: Parameters<SessionStore['readApproval']>[0]): Promise<Approval> {
+    this.calls.push('readApproval');
+    const approval = this.kept(sessionId).approvals.get(approvalId);
+    if (!approval) throw new Failure('approval.unknown');
+    return approval;
+  }
+
   async decideApproval({
     sessionId,
     approvalId,
     decision,
+    answers,
   }: Parameters<SessionStore['decideApproval']>[0]): Promise<Approval> {
     this.calls.push('decideApproval');
     const { approvals } = this.kept(sessionId);
@@ -181,7 +192,7 @@ export class MemoryStore implements SessionStore {
     if (!approval) throw new Failure('approval.unknown');
     if (approval.decision !== undefined && approval.decision !== decision)
       throw new Failure('approval.decided');
-    const decided = { ...approval, decision };
+    const decided = { ...approval, decision, ...(answers ? { answers } : {}) };
     approvals.set(approvalId, decided);
     return decided;
   }

@@ -156,6 +156,33 @@ describe('an approval', () => {
   });
 });
 
+describe('an approval with questions', () => {
+  test('is read with them, and its answers reach the store', async () => {
+    await using door = await openWithSession();
+    const approvalId = door.store.askApproval(sessionId, '1.1.0');
+    const session = door.client.open(sessionId);
+    expect(await session.readApproval(approvalId)).toMatchObject({ approvalId, question: 'Run?' });
+    const answers = { color: ['Red', 'but not too bright'] };
+    await session.approve({ approvalId, decision: 'accept', answers });
+    expect(await session.readApproval(approvalId)).toMatchObject({ decision: 'accept', answers });
+    await expect(session.readApproval('ap_9.9.9')).rejects.toMatchObject({ code: 'approval.unknown' });
+  });
+
+  test.each([
+    ['an empty answer', { color: [''] }],
+    ['no answer at all', { color: [] }],
+    ['text that the store cannot keep', { color: ['a\0b'] }],
+    ['an answer that is no list', { color: 'Red' }],
+  ])('refuses %s', async (_name, answers) => {
+    await using door = await openWithSession();
+    const approvalId = door.store.askApproval(sessionId, '1.1.0');
+    const body = { decision: 'accept', answers };
+    const reply = await door.send('POST', `${path}/approvals/${approvalId}`, body);
+    expect(reply).toMatchObject({ status: 400, body: { error: { code: 'input.invalid' } } });
+    expect(door.store.calls).not.toContain('decideApproval');
+  });
+});
+
 describe('refreshing tools', () => {
   test('reaches the engine and says whether it did', async () => {
     await using door = await openWithSession();
@@ -190,6 +217,7 @@ describe('the OpenAPI document', () => {
         'post /v1/sessions/{sessionId}/close 200 4XX 5XX',
         'post /v1/sessions/{sessionId}/inputs 202 4XX 5XX',
         'post /v1/sessions/{sessionId}/interrupt 200 4XX 5XX',
+        'get /v1/sessions/{sessionId}/approvals/{approvalId} 200 4XX 5XX',
         'post /v1/sessions/{sessionId}/approvals/{approvalId} 200 4XX 5XX',
         'post /v1/sessions/{sessionId}/refresh-tools 202 4XX 5XX',
         'get /v1/sessions/{sessionId}/turns 200 4XX 5XX',

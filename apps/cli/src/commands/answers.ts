@@ -1,4 +1,5 @@
 // answers.ts: what a person says to a running session.
+import { toAnswers } from '../answers.ts';
 import { connect } from '../connection.ts';
 import { exitCodes, type ExitCode } from '../exit-codes.ts';
 import { note, type Terminal } from '../terminal.ts';
@@ -19,5 +20,19 @@ export async function approve(terminal: Terminal, request: ApproveRequest): Prom
   const decision = decline ? 'decline' : 'accept';
   await connect(terminal, (first) => first.open(sessionId).approve({ approvalId, decision }));
   note(terminal, `${decline ? 'Declined' : 'Accepted'} ${approvalId}.`);
+  return exitCodes.ok;
+}
+
+export type AnswerRequest = { sessionId: string; approvalId: string; answers: readonly string[] };
+
+/** Answers the questions of an approval, from any terminal and at any time; the same answers again change nothing. */
+export async function answer(terminal: Terminal, request: AnswerRequest): Promise<ExitCode> {
+  const { sessionId, approvalId } = request;
+  const { client, answer: approval } = await connect(terminal, (first) =>
+    first.open(sessionId).readApproval(approvalId),
+  );
+  const answers = toAnswers(approval, request.answers);
+  await client.open(sessionId).approve({ approvalId, decision: 'accept', answers });
+  note(terminal, `Answered ${approvalId}; the turn goes on.`);
   return exitCodes.ok;
 }

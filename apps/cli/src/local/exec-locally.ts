@@ -28,6 +28,7 @@ export async function execLocally(terminal: Terminal, request: LocalRequest): Pr
   const engine = await createLocalEngine({
     stateDir,
     workspace: request.cwd,
+    answerable: false,
     env: terminal.env,
     // The log would go to stdout, which is for the answer.
     logger: createLogger({ service: 'local', level: 'silent' }),

@@ -3,13 +3,20 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { EventLog, InProcessEngine, type AgentSession, type HistoryStore } from '@holdfast/agent-loop';
+import {
+  EventLog,
+  InProcessEngine,
+  type AgentSession,
+  type CallRunner,
+  type HistoryStore,
+} from '@holdfast/agent-loop';
 import { createSecretBox, type Env } from '@holdfast/config';
 import { createMemoryStore } from '@holdfast/history-store';
 import { createModelDirectory, createModelStreamer, withRetries } from '@holdfast/llm-worker';
 import { createGatewayRunner, openGateway, readServerConfigs, type Gateway } from '@holdfast/mcp-gateway';
 import type { Delta, Machine, MachineRegistration } from '@holdfast/protocol';
 import { toNewSession, type NewSessionRequest } from '@holdfast/session-api';
+import { createSessionCallRunner } from '@holdfast/session-tools';
 import type { Logger } from '@holdfast/telemetry';
 import { createCallRunner, openMachine } from '@holdfast/tool-worker';
 
@@ -23,6 +30,8 @@ export type LocalEngineOptions = {
   /** Path of the MCP configuration. */
   mcpConfig?: string;
   logger: Logger;
+  /** False where no person can answer questions while a turn runs. Default: true. */
+  answerable?: boolean;
   /** Live output; must not throw. */
   onDelta?: (delta: Delta) => void;
 };
@@ -78,6 +87,7 @@ export async function createLocalEngine(options: LocalEngineOptions): Promise<Lo
     model: withRetries(createModelStreamer({ store, models, deltas: { publishDelta: onDelta } })),
     runners: {
       machine: createCallRunner(machine),
+      workflow: createSessionRunner(store, options),
       ...(gateway && {
         gateway: createGatewayRunner({ tools: gateway, store, logger, ...gatewayIdentity }),
       }),
@@ -102,6 +112,14 @@ export async function createLocalEngine(options: LocalEngineOptions): Promise<Lo
       await closed;
     },
   };
+}
+
+function createSessionRunner(
+  store: HistoryStore,
+  { answerable = true }: Pick<LocalEngineOptions, 'answerable'>,
+): CallRunner {
+  const calls = createSessionCallRunner({ store, answerable });
+  return { run: ({ call, ...request }) => calls.run({ ...request, callId: call.callId }) };
 }
 
 async function findMachine(store: HistoryStore, machineId: string): Promise<Machine> {

@@ -16,6 +16,7 @@ import {
   type ToolResult,
 } from './call-text.ts';
 import type { Paint } from './paint.ts';
+import { toAnswerLine, toQuestionLines } from './question-lines.ts';
 
 export type HumanViewOptions = {
   sessionId: string;
@@ -162,8 +163,12 @@ function toApprovalLines(
   options: HumanViewOptions,
 ): string[] {
   const { paint, sessionId } = options;
+  if (event.status === 'resolved' && event.answers)
+    return [paint.dim(`▸ answered: ${toAnswerLine(event.answers)}`)];
   if (event.status === 'resolved')
     return [paint.dim(`▸ ${event.decision === 'accept' ? 'approved' : 'declined'}`)];
+  if (event.questions)
+    return toQuestionLines(event.questions, { paint, sessionId, approvalId: event.approvalId });
   return [
     paint.yellow(`? ${toOneLine(event.question, textLimit)}`),
     `  answer with: holdfast approve ${sessionId} ${event.approvalId} [--decline]`,

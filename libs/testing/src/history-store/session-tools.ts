@@ -126,6 +126,13 @@ export function describeSessionTools(subject: () => StoreUnderTest): void {
       ]);
     });
 
+    test('waits no more when it has ended', async () => {
+      const { store, sessionId, fence, finish } = await openCall(subject, 'sleep');
+      await store.parkCall({ sessionId, callId: '1.1.0', fence, untilMs: 5_000, detail: 'later' });
+      await finish('1.1.0', fence);
+      expect(await store.readSession({ sessionId })).toMatchObject({ state: 'running' });
+    });
+
     test('ends with its turn', async () => {
       const { store, sessionId, fence, seal, claim } = await openCall(subject, 'sleep');
       await store.parkCall({ sessionId, callId: '1.1.0', fence, untilMs: 5_000, detail: 'later' });

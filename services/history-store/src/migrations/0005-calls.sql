@@ -96,6 +96,10 @@ begin
   if c.fence <> (p ->> 'fence')::bigint then perform fail('store.stale-fence'); end if;
   if c.state = 'finished' then return jsonb_build_object('result', to_finished(c)); end if;
   if c.state <> 'claimed' then perform fail('store.stale-fence'); end if;
+  if s.waiting ->> 'reason' = 'sleep' then
+    s.waiting := null;
+    if s.state <> 'closed' then s.state := 'running'; end if;
+  end if;
   return end_call(s, c, p -> 'output', c.fence,
     case when p ? 'effect' then apply_effect(s.session_id, p -> 'effect') else '{}' end);
 end $$;

@@ -3,6 +3,7 @@
 // T2  The same catalogs and profile give the same tools in the same order, so that the provider's prompt cache stays valid.
 import type { MachineDirectory } from '@holdfast/agent-loop';
 import type { Digest, Placement, ToolProfile, ToolSpec } from '@holdfast/protocol';
+import { sessionTools } from '@holdfast/session-tools';
 import { hostedTools } from './hosted-tools.ts';
 
 export type RequestTool =
@@ -45,11 +46,12 @@ export function createToolboxReader(store: Pick<MachineDirectory, 'readCatalog'>
   const kept = new Map<string, Toolbox>();
   return async (request) => {
     const key = [request.profile, ...request.hosted, ...request.catalogs].join(' ');
-    const known = kept.get(key);
-    if (known) return known;
+    const made = kept.get(key);
+    if (made) return made;
     const read = await Promise.all(request.catalogs.map((digest) => store.readCatalog({ digest })));
     const hosted = hostedTools.filter(({ name }) => request.hosted.includes(name));
-    const toolbox = toToolbox([...read.flatMap((catalog) => catalog.tools), ...hosted], request.profile);
+    const known = [...read.flatMap((catalog) => catalog.tools), ...sessionTools, ...hosted];
+    const toolbox = toToolbox(known, request.profile);
     kept.set(key, toolbox);
     for (const oldest of kept.keys()) {
       if (kept.size <= keptToolboxes) break;

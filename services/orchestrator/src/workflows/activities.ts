@@ -1,15 +1,18 @@
 import type { ModelStreamer } from '@holdfast/agent-loop';
 import { historyOptions, queues, toCallOptions, toMachineQueue, toSampleOptions } from '@holdfast/contracts';
 import type { CallActivities, HistoryActivities, LlmActivities, SessionArgs } from '@holdfast/contracts';
-import type { CallRef } from '@holdfast/protocol';
+import type { CallRef, SessionCallResult } from '@holdfast/protocol';
 import { proxyActivities } from '@temporalio/workflow';
 import { toFailure } from './activity-failure.ts';
 
 export type SessionActivities = {
   model: ModelStreamer;
   history: HistoryActivities;
-  /** `parked`: wait for a worker as long as it takes instead of failing with a schedule-to-start timeout. */
-  runCall(call: CallRef, options: { parked: boolean }): ReturnType<CallActivities['runCall']>;
+  /**
+   * `parked`: wait for a worker as long as it takes instead of failing with a schedule-to-start timeout. `woken`: new input ends
+   * what a call of the session itself waits for.
+   */
+  runCall(call: CallRef, options: { parked: boolean; woken: boolean }): Promise<SessionCallResult>;
 };
 
 /** The activities of a session as the loop's ports. */
@@ -25,7 +28,9 @@ export function createActivities(args: SessionArgs): SessionActivities {
           throw toFailure(error);
         }),
     },
-    runCall: (call, { parked }) => {
+    runCall: (call, { parked, woken }) => {
+      if (call.placement === 'workflow')
+        return history.runSessionCall({ sessionId, callId: call.callId, ...(woken ? { woken } : {}) });
       const taskQueue = call.placement === 'gateway' ? queues.gateway : toMachineQueue(machineId);
       const worker = proxyActivities<CallActivities>({ ...toCallOptions(tuning, { parked }), taskQueue });
       return worker.runCall({ sessionId, callId: call.callId });

@@ -2,12 +2,21 @@
 // C1  Dispatching again is always safe: the claim in the store decides whether anything runs.
 // C2  A machine that does not take the call in time parks the turn visibly; the next dispatch waits without a limit, so the machine's
 //     own queue wakes the turn when the machine is back.
-// C3  A call that cannot be brought to an end is settled as `unknown`. The loop sees no exception but a cancellation and a broken
+// C3  A call that waits for a time is run again then, or as soon as the turn has new input. The time is the store's; this is only
+//     the alarm clock.
+// C4  A call that cannot be brought to an end is settled as `unknown`. The loop sees no exception but a cancellation and a broken
 //     tool, which ends the turn.
-import type { ToolCallHandler } from '@holdfast/agent-loop';
+import type { ToolCallHandler, TurnState } from '@holdfast/agent-loop';
 import type { SessionArgs } from '@holdfast/contracts';
 import { Failure, failureTable } from '@holdfast/failures';
-import type { CallOutput, CallRef, CallResult, CallStatus, TurnId } from '@holdfast/protocol';
+import type {
+  CallOutput,
+  CallRef,
+  CallResult,
+  CallStatus,
+  SessionCallResult,
+  TurnId,
+} from '@holdfast/protocol';
 import { condition, isCancellation } from '@temporalio/workflow';
 import type { SessionActivities } from './activities.ts';
 import { isUnclaimed, toFailure } from './activity-failure.ts';
@@ -17,6 +26,7 @@ export type CallDispatchOptions = {
   args: SessionArgs;
   control: SessionControl;
   activities: SessionActivities;
+  turn: Pick<TurnState, 'inputs'>;
 };
 
 /** An answer normally arrives as an update; asking again covers an answer whose announcement was lost. */
@@ -26,11 +36,10 @@ const longestAskAgainMs = 3_600_000;
 export function createCallDispatch(options: CallDispatchOptions): ToolCallHandler {
   return {
     async run({ turnId, call }) {
-      if (call.placement === 'workflow')
-        return settle(options, call, 'failed', `unsupported call: ${call.tool}`);
       let parked = false;
+      let woken = false;
       for (let pauseMs = firstAskAgainMs; ; pauseMs = Math.min(pauseMs * 2, longestAskAgainMs)) {
-        const result = await dispatch(options, call, parked);
+        const result = await dispatch(options, call, { parked, woken });
         if (result === 'unclaimed') {
           await noteWaiting(options, turnId, call);
           parked = true;
@@ -39,6 +48,11 @@ export function createCallDispatch(options: CallDispatchOptions): ToolCallHandle
         } else if (result.kind === 'awaiting-approval') {
           const { approvalId } = result;
           await condition(() => options.control.decided.has(approvalId), pauseMs);
+        } else if (result.kind === 'sleeping') {
+          woken = await condition(
+            () => options.turn.inputs.length > 0,
+            Math.max(1, result.untilMs - Date.now()),
+          );
         } else {
           return result;
         }
@@ -50,15 +64,15 @@ export function createCallDispatch(options: CallDispatchOptions): ToolCallHandle
 async function dispatch(
   { activities }: CallDispatchOptions,
   call: CallRef,
-  parked: boolean,
-): Promise<CallResult | 'unclaimed' | 'lost'> {
+  how: { parked: boolean; woken: boolean },
+): Promise<SessionCallResult | 'unclaimed' | 'lost'> {
   try {
-    return await activities.runCall(call, { parked });
+    return await activities.runCall(call, how);
   } catch (error) {
     if (isCancellation(error)) throw error;
     if (isUnclaimed(error)) return 'unclaimed';
     const failure = toFailure(error);
-    if (failure instanceof Failure && failure.code === 'tool.broken') throw failure; // C3
+    if (failure instanceof Failure && failure.code === 'tool.broken') throw failure; // C4
     return 'lost';
   }
 }

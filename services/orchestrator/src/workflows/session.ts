@@ -92,7 +92,7 @@ async function driveTurn({ args, control, activities }: TurnDrive, turn: TurnSta
     abort.abort(new CancelledFailure('interrupted'));
     scope.cancel();
   };
-  const ports = { model: activities.model, calls: createCallDispatch({ args, control, activities }) };
+  const ports = { model: activities.model, calls: createCallDispatch({ args, control, activities, turn }) };
   const shouldSuspend = () => {
     control.stepsInRun += 1;
     return shouldContinueAsNew(args, control);

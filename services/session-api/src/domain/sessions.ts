@@ -7,6 +7,7 @@ import type { SecretBox } from '@holdfast/config';
 import type { EventBus } from '@holdfast/events';
 import { Failure } from '@holdfast/failures';
 import type {
+  Answers,
   Approval,
   ApprovalDecision,
   Input,
@@ -88,10 +89,10 @@ export async function interruptTurn(
   return { turnId, status };
 }
 
-/** Idempotent. @throws Failure approval.unknown, approval.decided */
+/** Idempotent. @throws Failure approval.unknown, approval.decided, input.invalid (answers that are not those to its questions) */
 export async function answerApproval(
   deps: SessionDeps,
-  answer: { sessionId: SessionId; approvalId: string; decision: ApprovalDecision },
+  answer: { sessionId: SessionId; approvalId: string; decision: ApprovalDecision; answers?: Answers },
 ): Promise<Approval> {
   const approval = await deps.store.decideApproval(answer);
   const { sessionId, approvalId } = answer;

@@ -12,6 +12,7 @@ export type SessionStore = Pick<
   | 'listTurns'
   | 'readItems'
   | 'readEvents'
+  | 'readApproval'
   | 'decideApproval'
   | 'sealTurn'
   | 'listMachines'

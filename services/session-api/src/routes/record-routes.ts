@@ -1,7 +1,13 @@
-import { machineSchema, sessionEventSchema, storedItemSchema, turnSchema } from '@holdfast/store-client';
+import {
+  approvalSchema,
+  machineSchema,
+  sessionEventSchema,
+  storedItemSchema,
+  turnSchema,
+} from '@holdfast/store-client';
 import { z } from 'zod';
 import type { SessionStore } from '../ports/session-store.ts';
-import { blobParams, failures, pageQuery, sessionParams } from '../public-schemas.ts';
+import { approvalParams, blobParams, failures, pageQuery, sessionParams } from '../public-schemas.ts';
 import type { App } from './app.ts';
 
 /** What is recorded: turns, items, events, blobs, and the machines there are. */
@@ -40,6 +46,17 @@ export function addRecordRoutes(app: App, store: SessionStore): void {
       },
     },
     (request) => store.readEvents({ ...request.params, ...request.query }),
+  );
+  app.get(
+    '/v1/sessions/:sessionId/approvals/:approvalId',
+    {
+      schema: {
+        summary: 'Read an approval: what was asked, and what was answered',
+        params: approvalParams,
+        response: { 200: approvalSchema, ...failures },
+      },
+    },
+    (request) => store.readApproval(request.params),
   );
   app.get(
     '/v1/machines',

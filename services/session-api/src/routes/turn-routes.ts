@@ -55,12 +55,14 @@ export function addTurnRoutes(app: App, deps: SessionDeps): void {
     {
       schema: {
         summary: 'Answer an approval',
+        description:
+          'Yes or no; an approval with questions is accepted with an answer to each of them. The same answer again changes nothing.',
         params: approvalParams,
         body: decisionSchema,
         response: { 200: approvalSchema, ...failures },
       },
     },
-    (request) => answerApproval(deps, { ...request.params, decision: request.body.decision }),
+    (request) => answerApproval(deps, { ...request.params, ...request.body }),
   );
   app.post(
     '/v1/sessions/:sessionId/refresh-tools',

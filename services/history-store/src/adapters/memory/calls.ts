@@ -57,6 +57,10 @@ export function createCallLog(state: MemoryState): CallLog {
       if (call.fence !== fence) throw new Failure('store.stale-fence');
       if (call.output) return toFinished(call.output);
       if (call.state !== 'claimed') throw new Failure('store.stale-fence');
+      if (session.waiting?.reason === 'sleep') {
+        delete session.waiting;
+        setActive(session, 'running');
+      }
       return endCall(state, session, { call, output, before: effect ? applyEffect(session, effect) : [] });
     },
     settleCall: async ({ sessionId, callId, output }) => {
