@@ -47,6 +47,10 @@ describe('a command line', () => {
     ['attach s1', { command: 'attach', sessionId: 's1', json: false }],
     ['interrupt s1', { command: 'interrupt', sessionId: 's1' }],
     ['approve s1 ap_1.1.0', { command: 'approve', sessionId: 's1', approvalId: 'ap_1.1.0', decline: false }],
+    [
+      'answer s1 ap_1 color=2 size=S',
+      { command: 'answer', sessionId: 's1', approvalId: 'ap_1', answers: ['color=2', 'size=S'] },
+    ],
     ['approve s1 ap_1 --decline', { command: 'approve', sessionId: 's1', approvalId: 'ap_1', decline: true }],
     ['events s1', { command: 'events', sessionId: 's1', json: false, follow: false }],
     ['events s1 --json --follow', { command: 'events', sessionId: 's1', json: true, follow: true }],
@@ -86,6 +90,7 @@ describe('a command line', () => {
     ['exec --jsn', "error: unknown option '--jsn'"],
     ['exec one two', "error: too many arguments for 'exec'"],
     ['exec --approval sometimes hi', "argument 'sometimes' is invalid. Allowed choices are never, always."],
+    ['answer s1 ap_1', "error: missing required argument 'answers'"],
     ['resume', "error: missing required argument 'session'"],
     ['worker start --name a', "error: required option '--workspace <dir>' not specified"],
   ];

@@ -98,6 +98,48 @@ describe('the human view of a turn', () => {
     expect({ lines, answer }).toEqual({ lines: expected, answer: '' });
   });
 
+  test('shows questions with their options and the command that answers them', () => {
+    const call = { approvalId: 'ap_1.1.0', callId: '1.1.0' };
+    const options = [
+      { label: 'Red', description: 'warm' },
+      { label: 'Blue', description: 'cold\u001b[2J' },
+    ];
+    const color = { id: 'color', header: 'Color', question: 'Which color?', options };
+    const size = { id: 'size', header: 'Size', question: 'Which size?', options };
+    const requested = { type: 'approval', status: 'requested', ...call, tool: 'request_user_input' } as const;
+    const answers = { color: ['Red', 'but not too bright'] };
+    const { lines } = show(
+      toEvents([
+        {
+          type: 'tool_call',
+          step: 1,
+          callId: '1.1.0',
+          tool: 'request_user_input',
+          input: '{"questions":[]}',
+        },
+        { ...requested, question: 'Which color?', questions: [color] },
+        { type: 'approval', status: 'resolved', ...call, decision: 'accept', answers },
+        { ...requested, question: 'Both?', questions: [color, size] },
+      ]),
+    );
+    const hint = '  a number chooses an option; any other text is an answer, too';
+    const choices = ['  1. Red – warm', '  2. Blue – cold'];
+    expect(lines).toEqual([
+      '▸ request_user_input',
+      '? Color: Which color?',
+      ...choices,
+      `  answer with: holdfast answer ${sessionId} ap_1.1.0 1`,
+      hint,
+      '▸ answered: Red, but not too bright',
+      '? Color: Which color? (color)',
+      ...choices,
+      '? Size: Which size? (size)',
+      ...choices,
+      `  answer with: holdfast answer ${sessionId} ap_1.1.0 color=1 size=1`,
+      hint,
+    ]);
+  });
+
   test('says how an approval is answered', () => {
     const call = { approvalId: 'ap_1.1.0', callId: '1.1.0' };
     const { lines } = show(

@@ -227,6 +227,18 @@ describe('the JSONL of exec', () => {
     ]);
   });
 
+  test('does not take a wait for a time for a trouble', () => {
+    const until = {
+      type: 'status',
+      status: 'waiting',
+      reason: 'sleep',
+      detail: 'sleeping until noon',
+    } as const;
+    expect(
+      createJsonlAdapter('s').toLines({ ...until, seq: 1, sessionId: 's', turnId: 't', at: '' }),
+    ).toEqual([]);
+  });
+
   test('keeps one to-do list for the plans of a turn', () => {
     const lines = toLines([
       starting,

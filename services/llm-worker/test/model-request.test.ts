@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { sessionTools } from '@holdfast/session-tools';
 import { describe, expect, test } from 'vitest';
 import { gatewayCatalog, machineCatalog, startHarness } from './harness.ts';
 import { sessionId, toRequest } from './recording-store.ts';
@@ -18,7 +19,7 @@ const user = { type: 'message', role: 'user', content: [{ type: 'input_text', te
 const toReasoning = (body: unknown) => (body as { reasoning?: unknown }).reasoning;
 
 describe('the request', () => {
-  test('has the form that Codex sends, with the tools of machine and gateways in a stable order', async () => {
+  test('has the form that Codex sends, with the tools of machine, session and gateways in a stable order', async () => {
     await using harness = await startHarness({
       replies: [{ output: [{ text: 'hello' }] }],
       catalogs: [machineCatalog, gatewayCatalog],
@@ -45,6 +46,13 @@ describe('the request', () => {
               parameters: { type: 'object', properties: { cmd: { type: 'string' } } },
               strict: false,
             },
+            ...sessionTools.map(({ name, description, form }) => ({
+              type: 'function',
+              name,
+              description,
+              parameters: form.kind === 'function' ? form.parameters : undefined,
+              strict: false,
+            })),
             {
               type: 'function',
               name: 'Alpha__first',

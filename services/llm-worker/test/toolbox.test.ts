@@ -1,4 +1,5 @@
 import type { Catalog, ToolProfile, ToolSpec } from '@holdfast/protocol';
+import { sessionTools } from '@holdfast/session-tools';
 import { describe, expect, test } from 'vitest';
 import { createToolboxReader } from '../src/domain/toolbox.ts';
 import { gatewayCatalog, machineCatalog, startHarness } from './harness.ts';
@@ -22,6 +23,7 @@ const catalog: Catalog = {
     toSpec('wait', { placement: 'workflow' }),
   ],
 };
+const ofSession = sessionTools.map(({ name }) => name);
 const never = new AbortController().signal;
 
 function openReader() {
@@ -36,11 +38,18 @@ function openReader() {
 describe('the tools that a model is offered', () => {
   test('are those of its profile, ordered by who runs them and by name', async () => {
     const { toNames } = openReader();
-    expect(await toNames('codex')).toEqual(['exec_command', 'view_image', 'wait', 'Alpha__first']);
+    expect(await toNames('codex')).toEqual([
+      'exec_command',
+      'view_image',
+      ...ofSession,
+      'wait',
+      'Alpha__first',
+    ]);
     expect(await toNames('files')).toEqual([
       'exec_command',
       'read_file',
       'view_image',
+      ...ofSession,
       'wait',
       'Alpha__first',
     ]);
@@ -68,7 +77,7 @@ describe('the tools that a model is offered', () => {
 
   test('follow the settings of the session into the request', async () => {
     for (const [model, names] of [
-      [{}, ['exec_command', 'view_image', 'wait', 'Alpha__first']],
+      [{}, ['exec_command', 'view_image', ...ofSession, 'wait', 'Alpha__first']],
       [{ tools: 'minimal' }, ['exec_command', 'wait', 'Alpha__first']],
     ] as const) {
       await using harness = await startHarness({
@@ -105,6 +114,11 @@ describe('a call', () => {
       'a namespace that nobody knows',
       { call: { namespace: 'no', name: 'first', arguments: {} } },
       ['no__first', 'workflow', false],
+    ],
+    [
+      'a tool of the session itself',
+      { call: { name: 'update_plan', arguments: {} } },
+      ['update_plan', 'workflow', false],
     ],
     [
       'a search that the provider does not run',

@@ -21,9 +21,11 @@ export function toPlainText(text: string): string {
   return stripVTControlCharacters(text).replaceAll(/[^\P{Cc}\n\t]/gu, '');
 }
 
+/** What plans and questions say is told by events of their own. */
 export function toCallLabel(call: { tool: string; input: string }): string {
   if (call.tool === 'exec_command') return toOneLine(readCommand(call.input) ?? call.input, labelLimit);
   if (call.tool === 'apply_patch') return `patch ${toOneLine(toPatchTargets(call.input), labelLimit)}`;
+  if (call.tool === 'update_plan' || call.tool === 'request_user_input') return call.tool;
   return toOneLine(`${call.tool} ${call.input}`, labelLimit);
 }
 
