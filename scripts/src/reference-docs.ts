@@ -32,7 +32,7 @@ function toTimeoutsPage(): string {
     ['sample', queues.llm, toSampleOptions(defaultTuning)],
     ['runCall', 'tool.<machine id>, mcp', toCallOptions(defaultTuning, { parked: false })],
     ['runCall, parked', 'tool.<machine id>, mcp', toCallOptions(defaultTuning, { parked: true })],
-    ['sealTurn, settleCall, noteWaiting', queues.history, historyOptions],
+    ['sealTurn, settleCall, noteWaiting, runSessionCall', queues.history, historyOptions],
   ] as const;
   const rows = tables.map(([name, queue, options]) => {
     const { retry, ...rest } = options;

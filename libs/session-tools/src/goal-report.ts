@@ -3,12 +3,13 @@ import type { Step } from './session-tool.ts';
 
 /** The goal for the model: JSON with what is left of the budget, and what to tell the person when the goal is reached. */
 export function toGoalReport(goal: Goal | undefined): string {
-  const budget = goal?.tokenBudget;
-  const remainingTokens = goal && budget !== undefined ? Math.max(0, budget - goal.tokensUsed) : null;
+  if (!goal) return JSON.stringify({ goal: null, remainingTokens: null, completionBudgetReport: null });
+  const { objective, status, tokenBudget, tokensUsed } = goal;
   return JSON.stringify({
-    goal: goal ? { ...goal, tokenBudget: budget ?? null } : null,
-    remainingTokens,
-    completionBudgetReport: goal?.status === 'complete' ? toBudgetSentence(goal) : null,
+    // By name, because stores hand out the members in an order of their own.
+    goal: { objective, status, tokenBudget: tokenBudget ?? null, tokensUsed },
+    remainingTokens: tokenBudget === undefined ? null : Math.max(0, tokenBudget - tokensUsed),
+    completionBudgetReport: status === 'complete' ? toBudgetSentence(goal) : null,
   });
 }
 

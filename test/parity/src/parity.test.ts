@@ -56,6 +56,7 @@ function toComparable(event: SessionEvent, cwd: string): unknown {
       ? value
           .replaceAll(cwd, '.')
           .replaceAll(/127\.0\.0\.1:\d+|parity-\d+/g, '…')
+          .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '…')
           .replaceAll(/Chunk ID: \w+|\d+(\.\d+)?( seconds|s\b)/g, '…')
       : value;
   });
@@ -65,7 +66,63 @@ function toComparable(event: SessionEvent, cwd: string): unknown {
 const call = (name: string, args: unknown) => ({
   output: [{ call: { name, arguments: args as Record<string, unknown> } }],
 });
+const isWaiting = (event: SessionEvent) => event.type === 'status' && event.status === 'waiting';
+const color = {
+  id: 'color',
+  header: 'Color',
+  question: 'Which color?',
+  options: [
+    { label: 'Red', description: 'warm' },
+    { label: 'Blue', description: 'cold' },
+  ],
+};
 const plays: Record<string, Play> = {
+  'a plan, and one with wrong arguments': {
+    script: script(
+      call('update_plan', { explanation: 'new', plan: [{ step: 'look', status: 'in_progress' }] }),
+      call('update_plan', { plan: 'look' }),
+      answer('planned'),
+    ),
+  },
+  'a goal from its creation to its end': {
+    script: script(
+      call('create_goal', { objective: 'ship it', token_budget: 5 }),
+      call('create_goal', { objective: 'ship more' }),
+      call('update_goal', { status: 'complete' }),
+      answer('reached'),
+    ),
+  },
+  'a question that is answered': {
+    script: script(call('request_user_input', { questions: [color] }), answer('thanks')),
+    drive: async (session) => {
+      const asked = (await follow(session, (event) => event.type === 'approval')).at(-1);
+      if (asked?.type !== 'approval') throw new Error('nobody was asked');
+      const { approvalId } = asked;
+      await expect(session.approve({ approvalId, decision: 'accept' })).rejects.toMatchObject({
+        code: 'input.invalid',
+      });
+      await session.approve({ approvalId, decision: 'accept', answers: { color: ['Green'] } });
+    },
+  },
+  'a sleep that ends by itself': {
+    script: script(call('sleep', { duration_ms: 300 }), answer('awake')),
+  },
+  'a sleep that a steer ends': {
+    script: script(call('sleep', { duration_ms: 3_600_000 }), answer('awake')),
+    drive: async (session) => {
+      await follow(session, isWaiting);
+      await session.steer({ inputId: 'parity-wake', text: 'wake up' });
+    },
+  },
+  'a sleep that an interrupt ends': {
+    script: script(call('sleep', { duration_ms: 3_600_000 }), answer('next')),
+    turns: 2,
+    drive: async (session) => {
+      await follow(session, isWaiting);
+      await session.interrupt();
+      await session.submit({ inputId: 'parity-next', text: 'and now' });
+    },
+  },
   'an answer': { script: script(answer('hello')) },
   'a command, a patch and an answer': {
     script: script(command('echo out; exit 3'), patch('*** Add File: a.txt', '+one'), answer('done')),
