@@ -2,7 +2,7 @@ import type { Goal } from '@holdfast/protocol';
 import type { Step } from './session-tool.ts';
 
 /** The goal for the model: JSON with what is left of the budget, and what to tell the person when the goal is reached. */
-export function toGoalReport(goal: Goal | undefined): string {
+function toGoalReport(goal: Goal | undefined): string {
   if (!goal) return JSON.stringify({ goal: null, remainingTokens: null, completionBudgetReport: null });
   const { objective, status, tokenBudget, tokensUsed } = goal;
   return JSON.stringify({
