@@ -239,7 +239,7 @@ describe('the lists', () => {
     expect(machines.find(({ name }) => name === 'local')).toMatchObject({
       kind: 'machine',
       online: true,
-      tools: ['apply_patch', 'exec_command'],
+      tools: expect.arrayContaining(['apply_patch', 'exec_command', 'read_file', 'write_stdin']) as string[],
     });
   });
 

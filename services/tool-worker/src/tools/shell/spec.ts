@@ -1,5 +1,5 @@
+import { defineFunctionTool, plainText } from '@holdfast/tool-spec';
 import { z } from 'zod';
-import { defineFunctionTool, plainText } from '../../function-tool.ts';
 
 const longestTimeoutMs = 24 * 60 * 60_000;
 

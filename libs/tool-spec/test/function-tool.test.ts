@@ -1,13 +1,14 @@
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { defineFunctionTool, plainText } from '../src/function-tool.ts';
-import { createFolder } from './folders.ts';
+import { defineFunctionTool, plainText } from '../src/index.ts';
 
 function defineProbe() {
-  const folder = createFolder();
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-tool-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, 'description.md'), '\nProbes.\n');
   return defineFunctionTool({
     name: 'probe',
