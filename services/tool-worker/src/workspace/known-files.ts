@@ -1,0 +1,77 @@
+// known-files.ts: notices that a file is not any more what a session last saw of it, so that nothing is overwritten unseen.
+// K1  Known is what a tool of the session read or wrote; a file that it never named is not watched.
+// K2  What changes while a call of the session runs counts as its own change, unless another session declared it.
+// K3  The session is told once of each change; what it does then is its decision.
+import { createHash } from 'node:crypto';
+import { lstatSync, readFileSync } from 'node:fs';
+import type { KnownFile, Ledger } from './ledger.ts';
+
+/** A file that a call will write; digests are SHA-256 of the content, null where there is no file. */
+export type PlannedChange = { path: string; before: string | null; after: string | null };
+
+export class KnownFiles {
+  readonly #ledger: Ledger;
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger;
+  }
+
+  /** To be called while no call of the session runs: what changed since the last one came from outside. */
+  findStale(sessionId: string): void {
+    for (const { file, stamp, digest } of this.#listChanged(sessionId)) {
+      this.#ledger.setKnown(sessionId, { ...file, stamp, stale: digest !== file.digest });
+    }
+  }
+
+  /** To be called when a call of the session has ended. */
+  adopt(sessionId: string): void {
+    for (const { file, stamp, digest } of this.#listChanged(sessionId)) {
+      this.#ledger.setKnown(sessionId, { ...file, stamp, digest }); // K2
+    }
+  }
+
+  /** @returns the paths that are not what the session last saw; they count as seen from now on (K3) */
+  findConflicts(sessionId: string, files: readonly PlannedChange[]): string[] {
+    const known = new Map(this.#ledger.listKnown(sessionId).map((file) => [file.path, file]));
+    const changed = files.filter(({ path, before }) => {
+      const file = known.get(path);
+      return file !== undefined && file.digest !== before;
+    });
+    for (const { path, before } of changed) this.noteSeen(sessionId, path, before);
+    return changed.map(({ path }) => path);
+  }
+
+  noteSeen(sessionId: string, path: string, digest: string | null): void {
+    this.#ledger.setKnown(sessionId, { path, digest, stale: false, stamp: toStamp(path) });
+  }
+
+  /** A call that planned these changes has ended, one way or the other. */
+  noteWritten(sessionId: string, files: readonly PlannedChange[]): void {
+    for (const { path, before, after } of files) {
+      const digest = readDigest(path) === before ? before : after;
+      this.noteSeen(sessionId, path, digest);
+      this.#ledger.markStale(path, { sessionId, digest });
+    }
+  }
+
+  #listChanged(sessionId: string): { file: KnownFile; stamp: string; digest: string | null }[] {
+    return this.#ledger.listKnown(sessionId).flatMap((file) => {
+      const stamp = file.stale ? file.stamp : toStamp(file.path);
+      return stamp === file.stamp ? [] : [{ file, stamp, digest: readDigest(file.path) }];
+    });
+  }
+}
+
+function toStamp(path: string): string {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  return stat ? [stat.ino, stat.size, stat.mtimeMs, stat.ctimeMs].join(':') : '';
+}
+
+/** Null when there is nothing that can be read. */
+function readDigest(path: string): string | null {
+  try {
+    return createHash('sha256').update(readFileSync(path)).digest('hex');
+  } catch {
+    return null;
+  }
+}
