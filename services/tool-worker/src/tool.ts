@@ -1,6 +1,6 @@
 // tool.ts: the port between the domain of calls and the tools.
 // A tool failure is a value that the model reads. A throw means that this worker, not the tool, failed; the call is then dispatched again.
-import type { CallDetail, CallOutput, ToolSpec } from '@holdfast/protocol';
+import type { CallDetail, CallOutput, Digest, ToolSpec } from '@holdfast/protocol';
 
 /** Why a call is stopped: the turn was interrupted, or this worker ends. The reason of a call's abort signal. */
 export type CallStop = 'cancelled' | 'shutdown';
@@ -32,6 +32,8 @@ export type Prepared =
       question: string;
       /** Written to the journal before `run`; plain JSON. */
       evidence: unknown;
+      /** What will be written, when the tool knows; absolute paths, SHA-256 of the content, null where there is no file. */
+      files?: readonly { path: string; before: Digest | null; after: Digest | null }[];
       run(run: ToolRun): Promise<CallOutput>;
     };
 

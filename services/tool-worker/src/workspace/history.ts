@@ -107,7 +107,7 @@ export class WorkspaceHistory {
     this.#known.adopt(sessionId);
     const root = this.#ledger.read({ sessionId, callId })?.root ?? findRoot(cwd);
     if (root === undefined) return;
-    const begin = this.#ledger.readState(root);
+    const begin = this.#findEarlier(root, { sessionId, callId });
     this.#ledger.open({
       sessionId,
       callId,
@@ -228,6 +228,15 @@ export class WorkspaceHistory {
     } catch (error) {
       return { note: error instanceof Error ? error.message : String(error) };
     }
+  }
+
+  /** For a call whose own begin was lost: what the turn had noted before it. */
+  #findEarlier(root: string, { sessionId, callId }: CallId): State | undefined {
+    const ofTurn = this.#ledger
+      .listOfSession(sessionId)
+      .filter((window) => window.root === root && window.ordinal === toOrdinal(callId));
+    const states = ofTurn.flatMap((window) => window.end ?? window.begin ?? []);
+    return states.toSorted((one, other) => one.seq - other.seq).at(-1);
   }
 
   #look(root: string): State {

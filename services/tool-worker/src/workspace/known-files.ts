@@ -48,8 +48,9 @@ export class KnownFiles {
   /** A call that planned these changes has ended, one way or the other. */
   noteWritten(sessionId: string, files: readonly PlannedChange[]): void {
     for (const { path, before, after } of files) {
-      const digest = readDigest(path) === before ? before : after;
-      this.noteSeen(sessionId, path, digest);
+      const now = readDigest(path);
+      const digest = now === before ? before : after;
+      this.#ledger.setKnown(sessionId, { path, digest, stale: now !== digest, stamp: toStamp(path) });
       this.#ledger.markStale(path, { sessionId, digest });
     }
   }

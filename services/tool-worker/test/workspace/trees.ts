@@ -31,7 +31,7 @@ export type TestHistory = {
   root: string;
   folder: string;
   /** One call that does `work`; `1.1.0` is the first call of the first step of the first turn. */
-  call(callId: string, work: () => void, session?: string): void;
+  call: (callId: string, work: () => void, session?: string) => void;
 };
 
 /** A history in a folder of its own, closed when the test ends. */

@@ -20,7 +20,7 @@ const undo = { sessionId, force: false };
 function git(folder: string, ...args: string[]): string {
   const env = { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' };
   const identity = ['-c', 'user.name=test', '-c', 'user.email=test@example.com'];
-  return execFileSync('git', [...identity, ...args], { cwd: folder, env, encoding: 'utf8' });
+  return execFileSync('git', [...identity, ...args], { cwd: folder, env, encoding: 'utf8', stdio: 'pipe' });
 }
 
 /** A repository with every kind of file that can be restored. */

@@ -27,10 +27,12 @@ function prepare(call: CallDetail): Prepared {
     );
   }
   if (plan.edits.length === 0) return refuse('No files were modified.');
+  const evidence = toEvidence(plan);
   return {
     kind: 'ready',
     question: `apply_patch: ${plan.summary.join(', ')}`,
-    evidence: toEvidence(plan),
+    evidence,
+    files: evidence.files,
     run: () => Promise.resolve(apply(plan)),
   };
 }

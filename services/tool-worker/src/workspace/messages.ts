@@ -1,0 +1,25 @@
+// messages.ts: between a machine and the thread that looks after its workspaces. Messages are done in the order of their sending.
+import type { CallId, CallStart, UndoRequest, UndoResult, WorkspaceHistoryOptions } from './history.ts';
+import type { TurnDiff } from './turn-diff.ts';
+
+export type ThreadOptions = WorkspaceHistoryOptions;
+
+/** What can be asked, and what is answered. */
+export type Questions = {
+  warm: { given: { cwd: string }; answer: void };
+  begin: { given: CallStart; answer: { conflicts: string[]; lookMs: number } };
+  end: { given: Omit<CallStart, 'look'>; answer: void };
+  spoil: { given: CallId; answer: void };
+  noteRead: { given: CallId & { tool: string; path: string; digest: string }; answer: void };
+  undo: { given: UndoRequest; answer: UndoResult };
+  diff: { given: { sessionId: string; ordinal: number }; answer: TurnDiff };
+  close: { given: Record<string, never>; answer: void };
+};
+
+export type QuestionName = keyof Questions;
+
+export type Question = {
+  [N in QuestionName]: { id: number; name: N; given: Questions[N]['given'] };
+}[QuestionName];
+
+export type Answer = { id: number } & ({ answer: unknown } | { error: string });
