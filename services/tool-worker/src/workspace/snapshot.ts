@@ -11,6 +11,7 @@ import {
   lstatSync,
   openSync,
   readFileSync,
+  readSync,
   readdirSync,
   readlinkSync,
   type Stats,
@@ -49,6 +50,9 @@ const derivedNames = new Set(
 
 /** Coarse kernel clocks step by up to 10 ms; twice that, and some for the time between the look and the read. */
 const freshMs = 50;
+
+/** More than these are written as one file. */
+const singleFiles = 20;
 
 /** The workspace cannot have a snapshot; the message is a sentence for the person. */
 export class TooLarge extends Error {}
@@ -102,8 +106,11 @@ export class Snapshot {
     const look: Look = { files: 0, bytes: 0, pending: [], derivedEnd: Number.POSITIVE_INFINITY };
     try {
       this.#scan(this.#record, this.#root, look);
-      for (const { path, file } of look.pending) this.#read(path, file);
-      return this.#writeTree(this.#record);
+      const write = () => {
+        for (const { path, file } of look.pending) this.#read(path, file);
+        return this.#writeTree(this.#record);
+      };
+      return look.pending.length > singleFiles ? this.#store.inBatch(write) : write();
     } catch (error) {
       this.#record = createFolderRecord(0); // What was seen of a look that failed is not worth keeping.
       throw error;
@@ -115,10 +122,11 @@ export class Snapshot {
     const seen = { files: 0, folders: 0 };
     for (const name of names) {
       const child = `${path}/${name}`;
-      if (name === '.git' || this.#excluded.has(child)) continue; // S2
+      if (name === '.git') continue; // S2
       const stat = lstatSync(toFsPath(child), { throwIfNoEntry: false });
       if (!stat) continue;
       const isFolder = toType(stat.mode) === modes.folder;
+      if (isFolder && this.#excluded.has(child)) continue; // S2
       if (isFolder && this.#scanFolder(folder, name, { path: child, stat, look })) {
         seen.folders += 1;
         if (folder.files.delete(name)) folder.id = undefined;
@@ -267,13 +275,18 @@ function toIdentity({
   return hash('sha256', JSON.stringify([mode, size, mtimeMs, ino]));
 }
 
-/** Of a regular file or a link; never waits, as reading a pipe would. */
-export function readContent(path: BytePath, mode: number): Buffer {
+/** Most files fit; the thread reads one at a time. */
+const scratch = Buffer.allocUnsafeSlow(256 * 1024);
+
+/** Of a regular file or a link; good until the next read. Never waits, as reading a pipe would. */
+function readContent(path: BytePath, mode: number): Buffer {
   if (toType(mode) === modes.link) return readlinkSync(toFsPath(path), { encoding: 'buffer' });
   const fd = openSync(toFsPath(path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    if (!fstatSync(fd).isFile()) throw Object.assign(new Error('not a file any more'), { code: 'EINVAL' });
-    return readFileSync(fd);
+    if (!fstatSync(fd).isFile()) throw Object.assign(new Error('not a file any more'), { syscall: 'open' });
+    const read = readSync(fd, scratch);
+    const start = scratch.subarray(0, read);
+    return read < scratch.length ? start : Buffer.concat([start, readFileSync(fd)]);
   } finally {
     closeSync(fd);
   }

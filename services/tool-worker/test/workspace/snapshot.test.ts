@@ -22,6 +22,11 @@ function fill(folder: string, count: number): void {
   for (let at = 0; at < count; at += 1) writeFileSync(join(folder, `f${at}`), `file ${at}`);
 }
 
+/** The name of the one private git directory. */
+function findStore(folder: string): string {
+  return readdirSync(folder).find((name) => !name.startsWith('ledger')) ?? '';
+}
+
 /** Another process that is killed when it writes the object with this number into the private directory. */
 function dieInLook(options: { folder: string; root: string; at: number }): NodeJS.Signals | null {
   const toUrl = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
@@ -45,18 +50,23 @@ function dieInLook(options: { folder: string; root: string; at: number }): NodeJ
 }
 
 describe('a snapshot', () => {
+  /** Some files are written one by one, many as one. */
+  const cuts = [1, 4, 12]
+    .map((at) => ({ count: 10, at }))
+    .concat([1, 100, 302].map((at) => ({ count: 300, at })));
+
   test('that was cut off by kill -9 leaves nothing that hurts the next one', () => {
-    for (const at of [1, 4, 12]) {
+    for (const { count, at } of cuts) {
       const [root, folder] = [createFolder(), createFolder()];
-      fill(join(root, 'sub'), 10);
+      fill(join(root, 'sub'), count);
       const before = readTree(root);
       expect(dieInLook({ folder, root, at })).toBe('SIGKILL');
       const { history, call } = openHistory({ root, folder });
       call('1.1.0', () => {
-        fill(join(root, 'sub'), 12);
+        fill(join(root, 'sub'), count + 2);
         rmSync(join(root, 'sub/f3'));
       });
-      const [store = ''] = readdirSync(folder).filter((name) => !name.startsWith('ledger'));
+      const store = findStore(folder);
       expect(readdirSync(join(folder, store, 'drafts'))).toEqual([]);
       expect(history.undo(undo)).toMatchObject({ kind: 'undone', left: [] });
       expect(readTree(root)).toEqual(before);
@@ -65,11 +75,27 @@ describe('a snapshot', () => {
 
   test('is a tree that git itself finds whole', () => {
     const { root, folder, call } = openHistory();
+    fill(join(root, 'many'), 300);
+    writeFileSync(join(root, 'large'), Buffer.alloc(3_000_000, 'large '));
     call('1.1.0', () => fill(join(root, 'sub/deep'), 3));
-    const [store = ''] = readdirSync(folder).filter((name) => !name.startsWith('ledger'));
+    const store = findStore(folder);
     const env = { PATH: process.env['PATH'], GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' };
     const git = ['--git-dir', join(folder, store), 'fsck', '--full', '--strict', '--no-dangling'];
     expect(execFileSync('git', git, { env, encoding: 'utf8', stdio: 'pipe' })).toBe('');
+  });
+
+  test('of many files is one file, which undo reads as well', () => {
+    const root = createFolder();
+    fill(join(root, 'many'), 300);
+    writeFileSync(join(root, 'many/large'), Buffer.alloc(3_000_000, 'large '));
+    const before = readTree(root);
+    const first = openHistory({ root });
+    first.call('1.1.0', () => rmSync(join(root, 'many'), { recursive: true }));
+    first.history.close();
+    const { history } = openHistory({ root, folder: first.folder });
+    expect(readdirSync(join(first.folder, findStore(first.folder), 'objects/pack'))).toHaveLength(2);
+    history.undo(undo);
+    expect(readTree(root)).toEqual(before);
   });
 
   test('reads nothing twice, also after a restart', () => {
@@ -77,7 +103,7 @@ describe('a snapshot', () => {
     fill(root, 3);
     call('1.1.0', () => undefined);
     history.close();
-    const [store = ''] = readdirSync(folder).filter((name) => !name.startsWith('ledger'));
+    const store = findStore(folder);
     rmSync(join(folder, store, 'objects'), { recursive: true });
     mkdirSync(join(folder, store, 'objects'));
     const index = join(folder, store, 'index.json');
@@ -85,7 +111,7 @@ describe('a snapshot', () => {
     writeFileSync(index, readFileSync(index, 'utf8').replaceAll(/,0\]/g, ',1]'));
     const next = openHistory({ root, folder });
     next.call('2.1.0', () => undefined);
-    expect(readdirSync(join(folder, store, 'objects'))).toEqual([]);
+    expect(readdirSync(join(folder, store, 'objects'))).toEqual(['pack']);
   });
 
   test('that is damaged is noticed before anything is touched', () => {
@@ -93,7 +119,7 @@ describe('a snapshot', () => {
     fill(root, 2);
     call('1.1.0', () => fill(root, 0));
     call('2.1.0', () => ['f0', 'f1'].forEach((name) => writeFileSync(join(root, name), 'changed')));
-    const [store = ''] = readdirSync(folder).filter((name) => !name.startsWith('ledger'));
+    const store = findStore(folder);
     const objects = readdirSync(join(folder, store, 'objects'), { recursive: true, withFileTypes: true });
     for (const object of objects.filter((entry) => entry.isFile())) {
       const path = join(object.parentPath, object.name);
