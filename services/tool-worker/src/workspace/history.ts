@@ -10,44 +10,24 @@ import { loadRecord, saveRecord } from './folder-record.ts';
 import { KnownFiles, type PlannedChange } from './known-files.ts';
 import { Ledger, type CallWindow, type State } from './ledger.ts';
 import { ObjectStore } from './object-store.ts';
+import type { Begun, CallId, CallStart, UndoRequest, UndoResult } from './requests.ts';
 import { restorePaths } from './restore.ts';
 import { Snapshot, type SnapshotLimits } from './snapshot.ts';
 import { readTurnDiff, type TurnDiff } from './turn-diff.ts';
-import { planUndo, type UndoConflict } from './undo-plan.ts';
+import { planUndo } from './undo-plan.ts';
 import { findRoot } from './workspace-root.ts';
 
-export type CallStart = {
-  sessionId: string;
-  turnId: string;
-  callId: string;
-  tool: string;
-  cwd: string;
-  /** What the call will write, where its tool knows. */
-  files?: readonly PlannedChange[];
-  /** False: the last look at the workspace stands for the state before the call. */
-  look: boolean;
+type Workspace = {
+  store: ObjectStore;
+  snapshot: Snapshot;
+  indexFile: string;
+  state: State | undefined;
+  /** Calls whose end waits for the next look. */
+  ended: CallId[];
 };
 
-export type CallId = { sessionId: string; callId: string };
-
-/** `ordinal` names the turn; the last one of the session when absent. */
-export type UndoRequest = { sessionId: string; ordinal?: number; force: boolean };
-
-/** Paths are for people: absolute, and readable even where the name is not UTF-8. */
-export type UndoResult =
-  | {
-      kind: 'undone';
-      ordinal: number;
-      restored: string[];
-      /** What could not be put back, and why. */
-      left: UndoConflict[];
-    }
-  /** Nothing was touched. With `force` these paths are put back all the same. */
-  | { kind: 'refused'; ordinal: number; conflicts: UndoConflict[] }
-  /** A sentence that says why there is nothing to do. */
-  | { kind: 'nothing'; reason: string };
-
-type Workspace = { store: ObjectStore; snapshot: Snapshot; indexFile: string; state: State | undefined };
+/** A look at so many takes about 5 ms; in a larger workspace calls that follow each other share the look at their end. */
+const largeFiles = 2_000;
 
 export type WorkspaceHistoryOptions = {
   /** Created when absent; belongs to one process. */
@@ -81,8 +61,8 @@ export class WorkspaceHistory {
     if (root !== undefined) this.#look(root);
   }
 
-  /** Idempotent. @returns the paths that changed unseen by the session: the call must not run then */
-  begin(start: CallStart): string[] {
+  /** Idempotent. */
+  begin(start: CallStart): Begun {
     const { sessionId, callId, turnId, tool, files = [] } = start;
     const root = findRoot(start.cwd);
     const running = this.#running.get(sessionId) ?? new Set();
@@ -95,10 +75,13 @@ export class WorkspaceHistory {
       const original = root === undefined ? null : this.#keepOriginal(root, file);
       this.#ledger.touch({ sessionId, callId, tool, kind: 'write', ...file, original });
     }
-    return conflicts;
+    return { conflicts, isLarge: root !== undefined && this.#open(root).snapshot.files > largeFiles };
   }
 
-  /** Idempotent; also for a call whose begin was lost with an earlier process. @throws Error when no snapshot can be taken */
+  /**
+   * Idempotent; also for a call whose begin was lost with an earlier process. In a large workspace the state after the call is
+   * noted by `settle`, or by any other look before. @throws Error when no snapshot can be taken
+   */
   end({ sessionId, callId, turnId, tool, cwd, files = [] }: Omit<CallStart, 'look'>): void {
     const running = this.#running.get(sessionId);
     running?.delete(callId);
@@ -117,7 +100,14 @@ export class WorkspaceHistory {
       root,
       ...(begin ? { begin } : { note: 'the state before the call was not noted' }),
     });
-    this.#ledger.end({ sessionId, callId }, this.#look(root));
+    const workspace = this.#open(root);
+    workspace.ended.push({ sessionId, callId });
+    if (workspace.snapshot.files <= largeFiles) this.#look(root);
+  }
+
+  /** Looks where calls have ended since the last look. @throws Error when no snapshot can be taken */
+  settle(): void {
+    for (const [root, { ended }] of this.#workspaces) if (ended.length > 0) this.#look(root);
   }
 
   /** The call began before its state could be noted. */
@@ -136,6 +126,7 @@ export class WorkspaceHistory {
 
   /** Idempotent, also when it was cut off. @throws Error when the snapshot is damaged or a path cannot be written */
   undo({ sessionId, ordinal, force }: UndoRequest): UndoResult {
+    this.settle();
     const windows = this.#ledger.listOfSession(sessionId);
     const last = Math.max(0, ...windows.map((window) => window.ordinal));
     if (last === 0)
@@ -177,6 +168,7 @@ export class WorkspaceHistory {
 
   /** Of all that the calls of one turn changed so far. */
   diff({ sessionId, ordinal }: { sessionId: string; ordinal: number }): TurnDiff {
+    this.settle();
     const windows = this.#ledger.listOfSession(sessionId).filter((window) => window.ordinal === ordinal);
     const roots = [...Map.groupBy(windows, (window) => window.root)];
     return readTurnDiff(
@@ -196,9 +188,14 @@ export class WorkspaceHistory {
     this.#unsaved.clear();
   }
 
+  /** @throws Error when the state after the last calls cannot be noted; everything is closed all the same */
   close(): void {
-    this.save();
-    this.#ledger.close();
+    try {
+      this.settle();
+      this.save();
+    } finally {
+      this.#ledger.close();
+    }
   }
 
   #plan(root: string, { sessionId, windows }: { sessionId: string; windows: readonly CallWindow[] }) {
@@ -241,11 +238,13 @@ export class WorkspaceHistory {
 
   #look(root: string): State {
     const workspace = this.#open(root);
+    const ended = workspace.ended.splice(0);
     const tree = workspace.snapshot.take();
     if (workspace.state?.tree !== tree) {
       workspace.state = this.#ledger.noteState(root, tree);
       this.#unsaved.add(workspace);
     }
+    for (const call of ended) this.#ledger.end(call, workspace.state);
     return workspace.state;
   }
 
@@ -266,7 +265,14 @@ export class WorkspaceHistory {
     const indexFile = join(store.folder, 'index.json');
     const record = loadRecord(indexFile);
     const snapshot = new Snapshot({ root, store, excluded, record, ...(limits ? { limits } : {}) });
-    const workspace = { store, snapshot, indexFile, state: this.#ledger.readState(root) };
+    const workspace = {
+      store,
+      snapshot,
+      indexFile,
+      state: this.#ledger.readState(root),
+      lookMs: 0,
+      ended: [],
+    };
     this.#workspaces.set(root, workspace);
     return workspace;
   }

@@ -1,5 +1,6 @@
 // messages.ts: between a machine and the thread that looks after its workspaces. Messages are done in the order of their sending.
-import type { CallId, CallStart, UndoRequest, UndoResult, WorkspaceHistoryOptions } from './history.ts';
+import type { WorkspaceHistoryOptions } from './history.ts';
+import type { Begun, CallId, CallStart, UndoRequest, UndoResult } from './requests.ts';
 import type { TurnDiff } from './turn-diff.ts';
 
 export type ThreadOptions = WorkspaceHistoryOptions;
@@ -7,7 +8,7 @@ export type ThreadOptions = WorkspaceHistoryOptions;
 /** What can be asked, and what is answered. */
 export type Questions = {
   warm: { given: { cwd: string }; answer: void };
-  begin: { given: CallStart; answer: { conflicts: string[]; lookMs: number } };
+  begin: { given: CallStart; answer: Begun };
   end: { given: Omit<CallStart, 'look'>; answer: void };
   spoil: { given: CallId; answer: void };
   noteRead: { given: CallId & { tool: string; path: string; digest: string }; answer: void };

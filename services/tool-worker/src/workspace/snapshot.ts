@@ -4,19 +4,9 @@
 // S2  Whatever is named `.git` is never looked into, at any depth, nor is the machine's own state.
 // S3  What is not kept has an entry all the same: nobody may take its absence from the snapshot for absence from the folder.
 import { hash } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readFileSync,
-  readSync,
-  readdirSync,
-  readlinkSync,
-  type Stats,
-} from 'node:fs';
+import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { toBytePath, toFsPath, type BytePath } from './byte-paths.ts';
+import { isOfFileSystem, readContent } from './file-content.ts';
 import { createFolderRecord, type FileRecord, type FolderRecord } from './folder-record.ts';
 import type { ObjectId, ObjectStore } from './object-store.ts';
 import { encodeTree, modes, toType } from './tree.ts';
@@ -84,6 +74,7 @@ export class Snapshot {
   readonly #excluded: ReadonlySet<BytePath>;
   readonly #limits: SnapshotLimits;
   #record: FolderRecord;
+  #files = 0;
 
   constructor({ root, store, excluded, limits = defaultLimits, record }: SnapshotOptions) {
     this.#root = toBytePath(root);
@@ -91,6 +82,11 @@ export class Snapshot {
     this.#excluded = new Set(excluded.map(toBytePath));
     this.#limits = limits;
     this.#record = record ?? createFolderRecord(0);
+  }
+
+  /** That the last look saw. */
+  get files(): number {
+    return this.#files;
   }
 
   get record(): FolderRecord {
@@ -106,6 +102,7 @@ export class Snapshot {
     const look: Look = { files: 0, bytes: 0, pending: [], derivedEnd: Number.POSITIVE_INFINITY };
     try {
       this.#scan(this.#record, this.#root, look);
+      this.#files = look.files;
       const write = () => {
         for (const { path, file } of look.pending) this.#read(path, file);
         return this.#writeTree(this.#record);
@@ -273,25 +270,4 @@ function toIdentity({
   ino,
 }: Pick<Stats, 'mode' | 'size' | 'mtimeMs' | 'ino'>): ObjectId {
   return hash('sha256', JSON.stringify([mode, size, mtimeMs, ino]));
-}
-
-/** Most files fit; the thread reads one at a time. */
-const scratch = Buffer.allocUnsafeSlow(256 * 1024);
-
-/** Of a regular file or a link; good until the next read. Never waits, as reading a pipe would. */
-function readContent(path: BytePath, mode: number): Buffer {
-  if (toType(mode) === modes.link) return readlinkSync(toFsPath(path), { encoding: 'buffer' });
-  const fd = openSync(toFsPath(path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  try {
-    if (!fstatSync(fd).isFile()) throw Object.assign(new Error('not a file any more'), { syscall: 'open' });
-    const read = readSync(fd, scratch);
-    const start = scratch.subarray(0, read);
-    return read < scratch.length ? start : Buffer.concat([start, readFileSync(fd)]);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function isOfFileSystem(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error;
 }

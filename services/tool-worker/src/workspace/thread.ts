@@ -3,6 +3,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { WorkspaceHistory } from './history.ts';
 import type { Answer, Question, QuestionName, Questions, ThreadOptions } from './messages.ts';
 
+/** Calls that follow each other faster share a look. */
+const settleDelayMs = 30;
 /** Written down at rest: after a crash the next process reads again what changed since. */
 const saveDelayMs = 1_000;
 
@@ -11,11 +13,7 @@ type Answers = { [N in QuestionName]: (given: Questions[N]['given']) => Question
 function createAnswers(history: WorkspaceHistory): Answers {
   return {
     warm: ({ cwd }) => history.warm(cwd),
-    begin: (start) => {
-      const startedAt = performance.now();
-      const conflicts = history.begin(start);
-      return { conflicts, lookMs: performance.now() - startedAt };
-    },
+    begin: (start) => history.begin(start),
     end: (call) => history.end(call),
     spoil: (call) => history.spoil(call),
     noteRead: (read) => history.noteRead(read),
@@ -34,15 +32,28 @@ function answer(answers: Answers, { id, name, given }: Question): Answer {
   }
 }
 
+/** A look that fails here is tried again, and its failure told, by whoever needs it. */
+function settle(history: WorkspaceHistory): void {
+  try {
+    history.settle();
+  } catch {
+    // The windows of the calls stay without an end, which undo tells.
+  }
+}
+
 function serve(port: NonNullable<typeof parentPort>): void {
   const history = new WorkspaceHistory(workerData as ThreadOptions);
   const answers = createAnswers(history);
   let timer: NodeJS.Timeout | undefined;
+  const rest = () => {
+    settle(history);
+    timer = setTimeout(() => history.save(), saveDelayMs);
+  };
   port.on('message', (question: Question) => {
     clearTimeout(timer);
     port.postMessage(answer(answers, question));
     if (question.name === 'close') port.close();
-    else timer = setTimeout(() => history.save(), saveDelayMs).unref();
+    else timer = setTimeout(rest, settleDelayMs);
   });
 }
 

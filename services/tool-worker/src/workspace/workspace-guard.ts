@@ -5,9 +5,9 @@
 import { Worker } from 'node:worker_threads';
 import type { CallDetail } from '@holdfast/protocol';
 import type { Logger } from '@holdfast/telemetry';
-import type { UndoRequest, UndoResult } from './history.ts';
 import type { PlannedChange } from './known-files.ts';
 import type { Answer, QuestionName, Questions, ThreadOptions } from './messages.ts';
+import type { UndoRequest, UndoResult } from './requests.ts';
 import type { TurnDiff } from './turn-diff.ts';
 
 export type GuardedCall = {
@@ -43,22 +43,20 @@ export type WorkspaceGuardOptions = ThreadOptions & {
 };
 
 const defaultPatienceMs = 5_000;
-/** When a look takes longer, only the first call of a turn waits for one. */
-const quickLookMs = 5;
 
 export function createWorkspaceGuard(options: WorkspaceGuardOptions): WorkspaceGuard {
   const { workspace, logger, patienceMs = defaultPatienceMs, ...threadOptions } = options;
   const thread = new WorkspaceThread(threadOptions);
   const warn = (message: string) => (error: unknown) => logger.warn({ err: error }, message);
   const running = new Map<string, Set<string>>();
-  const seenTurns = new Map<string, { lookMs: number }>();
+  const seenTurns = new Map<string, { isLarge: boolean }>();
   thread.ask('warm', { cwd: workspace }).catch(warn('no snapshot of the workspace'));
 
   const begin = async (guarded: GuardedCall): Promise<string[]> => {
     const { sessionId, callId, turnId } = guarded.call;
     running.set(sessionId, (running.get(sessionId) ?? new Set()).add(callId));
     const seen = seenTurns.get(sessionId + turnId);
-    const look = seen === undefined || seen.lookMs <= quickLookMs;
+    const look = seen === undefined || !seen.isLarge;
     try {
       const asked = thread.ask('begin', { ...toStart(guarded), look });
       if (!look && !guarded.files) {
@@ -67,7 +65,7 @@ export function createWorkspaceGuard(options: WorkspaceGuardOptions): WorkspaceG
       }
       const begun = await withPatience(asked, patienceMs);
       if (begun) {
-        remember(seenTurns, sessionId + turnId, { lookMs: begun.lookMs });
+        remember(seenTurns, sessionId + turnId, { isLarge: begun.isLarge });
         return begun.conflicts;
       }
       thread.ask('spoil', { sessionId, callId }).catch(warn('a call without its state before'));

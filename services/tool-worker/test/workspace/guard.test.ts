@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { createWorkspaceGuard } from '../../src/workspace/workspace-guard.ts';
 import { createFolder } from '../folders.ts';
-import { never, openTestMachine } from '../machines.ts';
+import { never, openTestMachine, silent } from '../machines.ts';
 import { waitForLine } from '../process-host/hosts.ts';
 import { StrictCallLog, testSessionId } from '../strict-call-log.ts';
 import { readTree } from './trees.ts';
@@ -74,6 +75,22 @@ describe('a machine', () => {
     await exec('1.1.0', 'echo server > state/data; echo mine > mine');
     expect(await machine.workspaces.undo(undo)).toMatchObject({ restored: [join(workspace, 'mine')] });
     expect(existsSync(join(workspace, 'state/data'))).toBe(true);
+  });
+
+  test('notes the calls of a large workspace as well', async () => {
+    const workspace = createFolder();
+    for (let at = 0; at < 2_100; at += 1) writeFileSync(join(workspace, `f${at}`), '');
+    const before = readTree(workspace);
+    const { machine, exec, patch } = openSession({ workspace });
+    await exec('1.1.0', 'echo one > f1');
+    await exec('1.2.0', 'rm f2');
+    await patch('1.3.0', '*** Add File: made', '+one');
+    await exec('2.1.0', 'mv f3 f4');
+    expect(await machine.workspaces.undo({ ...undo, ordinal: 1 })).toMatchObject({
+      kind: 'undone',
+      left: [],
+    });
+    expect(readTree(workspace)).toEqual(before);
   });
 
   test('undoes a command that went on while its worker was killed', async () => {
@@ -150,4 +167,28 @@ describe('apply_patch', () => {
     await exec('1.2.0', 'echo again >> a');
     expect(await patch('1.3.0', ...replace('two', 'three'))).toMatchObject({ status: 'failed' });
   });
+});
+
+test('a call that could not wait for the first look runs, and undo says what is missing', async () => {
+  const [workspace, folder] = [createFolder(), createFolder()];
+  const options = { folder, workspace, excluded: [], path: '', logger: silent };
+  const guard = createWorkspaceGuard({ ...options, patienceMs: 0 });
+  const store = new StrictCallLog();
+  const request = store.add({ callId: '1.1.0', tool: 'exec_command', input: '{}', cwd: workspace });
+  const claim = await store.claimCall({ ...request, machineId: 'm', bootId: 'b' });
+  if (!('call' in claim)) throw new Error('not claimed');
+  expect(await guard.begin(claim)).toEqual([]);
+  guard.end(claim);
+  expect(await guard.undo(undo)).toEqual({
+    kind: 'refused',
+    ordinal: 1,
+    conflicts: [
+      {
+        path: workspace,
+        reason:
+          'call 1.1.0: the first look at the folder took too long, so the state before the call was not noted',
+      },
+    ],
+  });
+  await guard.close();
 });
