@@ -1,6 +1,6 @@
 // command-line.ts: what a command line asks for. Runs nothing: every command is imported only when it is the one.
-import type { ApprovalPolicy } from '@holdfast/protocol';
-import { Command, CommanderError, Option } from 'commander';
+import type { ApprovalPolicy, ToolProfile } from '@holdfast/protocol';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
 
 export type ExecRequest = {
@@ -12,6 +12,7 @@ export type ExecRequest = {
   script: string | undefined;
   local: boolean;
   approval: ApprovalPolicy;
+  tools?: ToolProfile;
 };
 
 export type Request =
@@ -21,6 +22,9 @@ export type Request =
   | { command: 'interrupt'; sessionId: string }
   | { command: 'approve'; sessionId: string; approvalId: string; decline: boolean }
   | { command: 'events'; sessionId: string; json: boolean; follow: boolean }
+  | { command: 'ps'; sessionId: string; json: boolean }
+  | { command: 'kill'; sessionId: string; id: number }
+  | { command: 'clean'; sessionId: string }
   | { command: 'sessions'; json: boolean }
   | { command: 'machines'; json: boolean }
   | { command: 'worker'; name: string; workspace: string }
@@ -36,7 +40,7 @@ export type Parsed = { kind: 'run'; request: Request } | { kind: 'end'; exitCode
 export type Writers = { out: (text: string) => void; err: (text: string) => void };
 
 /** Commander leaves out the options that were not given and have no default. */
-type ExecFlags = Pick<ExecRequest, 'json' | 'local' | 'approval'> & {
+type ExecFlags = Pick<ExecRequest, 'json' | 'local' | 'approval' | 'tools'> & {
   [Name in 'cd' | 'model' | 'machine' | 'script']?: string;
 };
 
@@ -65,6 +69,7 @@ function createProgram({ version, out, err }: { version: string } & Writers, tak
     .exitOverride();
   addTurnCommands(program, take);
   addSessionCommands(program, take);
+  addTerminalCommands(program, take);
   addStackCommands(program, take);
   return program;
 }
@@ -81,6 +86,7 @@ function addTurnCommands(program: Command, take: Take): void {
     .option('-m, --model <model>', 'model to ask (default: HOLDFAST_MODEL or gpt-5.5)')
     .option('--machine <name>', 'machine that runs the tools (default: local)')
     .option('--script <file>', 'play a scripted model from a JSON file')
+    .addOption(toolsOption())
     .option('--local', 'run in this process, without the stack; ends with it', false)
     .addOption(approvalOption())
     .action((prompt: string | undefined, { cd, model, machine, script, ...flags }: ExecFlags) =>
@@ -109,6 +115,14 @@ function approvalOption(): Option {
   return new Option('--approval <policy>', 'ask a person before a tool changes something')
     .choices(['never', 'always'] satisfies ApprovalPolicy[])
     .default('never');
+}
+
+function toolsOption(): Option {
+  return new Option('--tools <profile>', 'what the model is offered (default: codex)').choices([
+    'codex',
+    'files',
+    'minimal',
+  ] satisfies ToolProfile[]);
 }
 
 function addSessionCommands(program: Command, take: Take): void {
@@ -153,6 +167,33 @@ function addSessionCommands(program: Command, take: Take): void {
     .requiredOption('--name <name>', 'what people call the machine')
     .requiredOption('--workspace <dir>', 'folder that sessions work in by default')
     .action((flags: { name: string; workspace: string }) => take({ command: 'worker', ...flags }));
+}
+
+function addTerminalCommands(program: Command, take: Take): void {
+  program
+    .command('ps')
+    .description('list the commands that run in the background of a session')
+    .argument('<session>', 'id of the session')
+    .option(...json)
+    .action((sessionId: string, flags: { json?: true }) =>
+      take({ command: 'ps', sessionId, json: flags.json === true }),
+    );
+  program
+    .command('kill')
+    .description('end one background command, with everything it started')
+    .argument('<session>', 'id of the session')
+    .argument('<id>', 'number of the command, as `ps` shows it', toTerminalId)
+    .action((sessionId: string, id: number) => take({ command: 'kill', sessionId, id }));
+  program
+    .command('clean')
+    .description('end every background command of a session')
+    .argument('<session>', 'id of the session')
+    .action((sessionId: string) => take({ command: 'clean', sessionId }));
+}
+
+function toTerminalId(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a number; `holdfast ps SESSION` shows it.');
 }
 
 function addStackCommands(program: Command, take: Take): void {

@@ -18,7 +18,7 @@ export type WatchedSession = {
     signal: AbortSignal;
     onDelta?: (delta: Delta) => void;
   }): AsyncIterable<SessionEvent>;
-  interrupt(): Promise<void>;
+  interrupt(turn?: { turnId: string }): Promise<void>;
 };
 
 export type FollowOptions = {
@@ -115,12 +115,12 @@ function toExitCode(event: SessionEvent): ExitCode {
   return event.status === 'cancelled' ? exitCodes.interrupted : exitCodes.ok;
 }
 
-type Leave = { left: AbortController; detachable: boolean; detachPauseMs?: number };
+type Leave = Pick<FollowOptions, 'turnId' | 'detachable' | 'detachPauseMs'> & { left: AbortController };
 
 function listenForInterrupts(
   terminal: Terminal,
   session: WatchedSession,
-  { left, detachable, detachPauseMs = usualDetachPauseMs }: Leave,
+  { left, turnId, detachable, detachPauseMs = usualDetachPauseMs }: Leave,
 ): () => void {
   let presses = detachable ? 0 : 1;
   let detaching: NodeJS.Timeout | undefined;
@@ -138,7 +138,7 @@ function listenForInterrupts(
     }
     if (presses > 2) return left.abort();
     note(terminal, '\nInterrupting the turn…');
-    session.interrupt().catch((error: unknown) => {
+    session.interrupt(turnId === undefined ? undefined : { turnId }).catch((error: unknown) => {
       note(terminal, error instanceof Error ? error.message : String(error));
     });
   });

@@ -23,6 +23,12 @@ async function run(terminal: Terminal, request: Request): Promise<ExitCode> {
       return (await import('./commands/answers.ts')).approve(terminal, request);
     case 'events':
       return (await import('./commands/events.ts')).events(terminal, request);
+    case 'ps':
+      return (await import('./commands/terminals.ts')).listTerminals(terminal, request);
+    case 'kill':
+      return (await import('./commands/terminals.ts')).killTerminal(terminal, request);
+    case 'clean':
+      return (await import('./commands/terminals.ts')).cleanTerminals(terminal, request);
     case 'sessions':
       return (await import('./commands/lists.ts')).sessions(terminal, request);
     case 'machines':

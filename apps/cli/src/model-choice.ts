@@ -2,10 +2,17 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Env } from '@holdfast/config';
+import type { ToolProfile } from '@holdfast/protocol';
 import { usageError } from './exit-codes.ts';
 
 /** As the session-api takes it. The key travels in the body of a request on loopback or TLS and is sealed where it arrives. */
-export type ModelChoice = { name: string; baseUrl?: string; apiKey?: string; script?: string };
+export type ModelChoice = {
+  name: string;
+  baseUrl?: string;
+  apiKey?: string;
+  script?: string;
+  tools?: ToolProfile;
+};
 
 export const scriptedNotice =
   'The scripted model answers, because no OPENAI_API_KEY is set; set it (and OPENAI_BASE_URL for another provider) to ask a real one.';
@@ -16,14 +23,20 @@ const openAiUrl = 'https://api.openai.com/v1';
 /** @throws CliError (2) when the script cannot be read or is not one */
 export async function chooseModel(
   place: { env: Env; cwd: string },
-  options: { model: string | undefined; script: string | undefined },
+  options: { model: string | undefined; script: string | undefined; tools?: ToolProfile },
 ): Promise<ModelChoice> {
   const { env, cwd } = place;
   const name = options.model ?? (env['HOLDFAST_MODEL'] || defaultModel);
-  if (options.script !== undefined) return { name, script: await readScript(resolve(cwd, options.script)) };
+  const base = { name, ...(options.tools === undefined ? {} : { tools: options.tools }) };
+  if (options.script !== undefined)
+    return { ...base, script: await readScript(resolve(cwd, options.script)) };
   const apiKey = env['OPENAI_API_KEY'] || undefined;
   const baseUrl = env['OPENAI_BASE_URL'] || (apiKey === undefined ? undefined : openAiUrl);
-  return { name, ...(baseUrl === undefined ? {} : { baseUrl }), ...(apiKey === undefined ? {} : { apiKey }) };
+  return {
+    ...base,
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(apiKey === undefined ? {} : { apiKey }),
+  };
 }
 
 /** Nobody brings an endpoint or a script, so the stack's own decides. */

@@ -17,10 +17,16 @@ export async function planStack(
   context: PlanContext,
   options: { root: string; node: string; split: boolean },
 ): Promise<ProcessSpec[]> {
-  const { paths, env, endpoints, secrets } = context;
+  const { paths, env, endpoints, secrets, onProgress } = context;
   const [ports, workflowBundle] = await Promise.all([
     choosePorts(context.ports, env),
-    ensureWorkflowBundle({ root: options.root, cacheDir: paths.cacheDir, node: options.node, env }),
+    ensureWorkflowBundle({
+      root: options.root,
+      cacheDir: paths.cacheDir,
+      node: options.node,
+      env,
+      onProgress,
+    }),
   ]);
   const mcpConfig = findMcpConfig(env);
   const model = { endpoint: env['OPENAI_API_KEY'] || env['OPENAI_BASE_URL'] ? 'configured' : 'scripted' };

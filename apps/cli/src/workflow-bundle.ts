@@ -13,6 +13,8 @@ export type WorkflowBundleOptions = {
   /** The Node that makes the bundle. */
   node: string;
   env: Env;
+  /** Told when the bundle has to be made. */
+  onProgress: (line: string) => void;
 };
 
 /** Everything the sandbox may import; anything else there is refused by the linter. */
@@ -29,10 +31,12 @@ export async function ensureWorkflowBundle({
   cacheDir,
   node,
   env,
+  onProgress,
 }: WorkflowBundleOptions): Promise<string> {
   const folder = join(cacheDir, 'workflows');
   const bundle = join(folder, `${await hashSources(root)}.js`);
   if (existsSync(bundle)) return bundle;
+  onProgress('compiling the workflows of this checkout, once for each change of them…');
   await mkdir(folder, { recursive: true });
   // In a process of its own: the bundler's memory would stay with the supervisor.
   const entry = join(root, 'apps/cli/src/processes/bundle-workflows.ts');

@@ -148,6 +148,16 @@ describe('the human view of a turn', () => {
     ]);
   });
 
+  test('says in the live line that the turn waits, until something comes', () => {
+    const view = createHumanView({ sessionId, paint: plain, live: true });
+    const detail = 'The model endpoint cannot be reached.';
+    for (const event of toEvents([{ type: 'status', status: 'waiting', reason: 'network', detail }]))
+      expect(view.event(event)).toEqual([`⏸ waiting: ${detail}`]);
+    expect(view.status()).toBe('waiting…');
+    view.delta({ sessionId, turnId: 't', attempt: 2, kind: 'text', step: 1, text: 'Here' });
+    expect(view.status()).toBe('… Here');
+  });
+
   test('tells an unknown outcome with what is known of it', () => {
     const { lines } = show(
       toEvents([

@@ -8,6 +8,7 @@ import type {
   InputId,
   InputKind,
   SessionId,
+  TurnId,
 } from '@holdfast/protocol';
 import type { EventLog } from './event-log.ts';
 import type { AgentSession, ModelStreamer, ToolCallHandler, TurnPorts } from './ports.ts';
@@ -59,7 +60,7 @@ export class InProcessEngine {
       sessionId,
       submit: (input) => this.#accept(running, input, 'prompt'),
       steer: (input) => this.#accept(running, input, 'steer'),
-      interrupt: () => this.#interrupt(running),
+      interrupt: (turn) => this.#interrupt(running, turn?.turnId ?? running.queue.turn?.turnId),
       approve: (answer) => this.#approve(running, answer),
       refreshTools: () => Promise.resolve(requestToolRefresh(running.queue)),
       close: () => this.#close(running),
@@ -113,12 +114,11 @@ export class InProcessEngine {
     };
   }
 
-  async #interrupt(running: Running): Promise<void> {
-    const turn = running.queue.turn;
-    if (!turn) throw new Failure('session.not-running');
+  async #interrupt(running: Running, turnId: TurnId | undefined): Promise<void> {
+    if (turnId === undefined) throw new Failure('session.not-running');
     const { sessionId } = running.queue;
-    await this.#options.store.sealTurn({ sessionId, turnId: turn.turnId, end: { kind: 'cancelled' } });
-    running.abort?.abort();
+    await this.#options.store.sealTurn({ sessionId, turnId, end: { kind: 'cancelled' } });
+    if (running.queue.turn?.turnId === turnId) running.abort?.abort();
   }
 
   async #approve(

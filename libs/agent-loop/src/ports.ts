@@ -48,8 +48,11 @@ export interface AgentSession {
   submit(input: { inputId: InputId; text: string }): Promise<void>;
   /** Adds to the running turn before its next request; starts a turn when none is running. Idempotent by `inputId`. */
   steer(input: { inputId: InputId; text: string }): Promise<void>;
-  /** Ends the running turn now. @throws Failure session.not-running */
-  interrupt(): Promise<void>;
+  /**
+   * Ends the named turn now, by default the one that runs when this is called. A turn that has ended stays as it ended; one that
+   * waits in the queue ends before it starts. @throws Failure session.not-running when none is named and none runs
+   */
+  interrupt(turn?: { turnId: TurnId }): Promise<void>;
   approve(answer: { approvalId: string; decision: ApprovalDecision }): Promise<void>;
   /** The next step sees the tools that machine and gateways offer then. */
   refreshTools(): Promise<void>;

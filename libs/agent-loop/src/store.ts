@@ -6,6 +6,7 @@ import type {
   ApprovalDecision,
   CallId,
   CallOutput,
+  CallPlacement,
   CallStatus,
   Catalog,
   Claim,
@@ -16,7 +17,6 @@ import type {
   Item,
   Machine,
   MachineRegistration,
-  Placement,
   Session,
   SessionEvent,
   SessionId,
@@ -28,6 +28,7 @@ import type {
   Turn,
   TurnEnd,
   TurnId,
+  WaitingReason,
 } from '@holdfast/protocol';
 
 export type NewSession = {
@@ -38,8 +39,12 @@ export type NewSession = {
   context: Item[];
 };
 
-/** An input that no ended turn has consumed yet; `turns` and `settings` let a lost workflow be started again. */
-export type PendingInput = { sessionId: SessionId; input: Pick<Input, 'inputId' | 'kind'> };
+/** An input that no ended turn has consumed yet. `position` grows with the age order of all inputs. */
+export type PendingInput = {
+  position: number;
+  sessionId: SessionId;
+  input: Pick<Input, 'inputId' | 'kind'>;
+};
 
 export interface SessionLog {
   /** Returns the existing session when the id is taken. @throws Failure machine.unknown */
@@ -51,8 +56,8 @@ export interface SessionLog {
   closeSession(request: { sessionId: SessionId }): Promise<Session>;
   /** Keeps the input for ever, unique per session and input id. @throws Failure session.unknown, session.closed */
   addInput(request: { sessionId: SessionId; input: Input }): Promise<{ duplicate: boolean }>;
-  /** Inputs whose turn has not ended, in sessions without a new event for `quietMs`; oldest first, at most 100. */
-  listPendingInputs(request: { quietMs: number }): Promise<PendingInput[]>;
+  /** Inputs with `position > after` whose turn has not ended, in sessions without a new event for `quietMs`; oldest first. */
+  listPendingInputs(request: { quietMs: number; after: number; limit: number }): Promise<PendingInput[]>;
   listTurns(request: { sessionId: SessionId }): Promise<Turn[]>;
   /** Items with `seq > after`, in order. */
   readItems(request: { sessionId: SessionId; after: number; limit: number }): Promise<StoredItem[]>;
@@ -94,7 +99,7 @@ export type OpenedStep =
 export type NewCall = {
   modelCallId: string;
   tool: string;
-  placement: Placement;
+  placement: CallPlacement;
   parallel: boolean;
   form: 'function' | 'freeform';
   input: string;
@@ -127,8 +132,9 @@ export interface StepLog {
    */
   commitStep(request: CommitStep): Promise<StepReply>;
   /**
-   * Notes a failed attempt: as an `error` event when it will be repeated; else it is kept, and a `sealTurn` with the same code tells
-   * people this notice. So its text never has to travel through the engine. A stale fence is ignored.
+   * Notes a failed attempt: as an `error` event when it will be repeated, or as `status:waiting` when it will be repeated after a
+   * wait for `waiting` that people should see, told once as long as nothing else happens in the turn. Else it is kept, and a
+   * `sealTurn` with the same code tells people this notice, so its text never has to travel through the engine. A stale fence is ignored.
    */
   noteFailure(request: {
     sessionId: SessionId;
@@ -137,6 +143,7 @@ export interface StepLog {
     fence: number;
     error: FailureNotice;
     willRetry: boolean;
+    waiting?: WaitingReason;
   }): Promise<void>;
 }
 
@@ -191,13 +198,11 @@ export interface TurnLog {
     turnId: TurnId;
     end: TurnEnd;
   }): Promise<{ status: TerminalStatus }>;
-  /** Ends whichever turn is running. @throws Failure session.not-running */
-  cancelRunningTurn(request: { sessionId: SessionId }): Promise<{ turnId: TurnId; status: TerminalStatus }>;
   /** Writes `status:waiting` unless the turn waits for the same thing already. */
   noteWaiting(request: {
     sessionId: SessionId;
     turnId: TurnId;
-    reason: 'machine' | 'approval' | 'api-limit';
+    reason: WaitingReason;
     detail: string;
   }): Promise<void>;
 }

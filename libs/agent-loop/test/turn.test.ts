@@ -68,6 +68,17 @@ describe('a turn', () => {
     expect(requests).toHaveLength(2);
   });
 
+  test('ends with the failure of a broken tool, and asks the model no more', async () => {
+    const { ports, requests } = play([callReply('1.1.0'), textReply]);
+    const broken = new Failure('tool.broken', { detail: 'exec_command' });
+    ports.calls.run = () => Promise.reject(broken);
+    expect(await runTurn(ports, start(), running)).toEqual({
+      kind: 'ended',
+      end: { kind: 'error', error: { code: 'tool.broken', message: broken.message } },
+    });
+    expect(requests).toHaveLength(1);
+  });
+
   test('ends with the classified failure when the model cannot answer, and keeps the steers of the lost request', async () => {
     const state: TurnState = { turnId: 'in-1', step: 4, inputs: ['in-2'] };
     const { ports } = play([new Failure('model.unauthorized')]);

@@ -1,6 +1,6 @@
 // activities.ts: the shapes that cross Temporal. Ids and counts only, never content: at most 2 KB in, 1 KB out.
 import type { SampleRequest } from '@holdfast/agent-loop';
-import type { CallOutput, CallResult, StepReply, TurnEnd } from '@holdfast/protocol';
+import type { CallOutput, CallResult, StepReply, TurnEnd, WaitingReason } from '@holdfast/protocol';
 
 export type SampleArgs = SampleRequest;
 export type RunCallArgs = { sessionId: string; callId: string };
@@ -9,7 +9,7 @@ export type SettleCallArgs = { sessionId: string; callId: string; output: CallOu
 export type NoteWaitingArgs = {
   sessionId: string;
   turnId: string;
-  reason: 'machine' | 'approval' | 'api-limit';
+  reason: WaitingReason;
   detail: string;
 };
 

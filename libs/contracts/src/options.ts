@@ -18,15 +18,17 @@ export const heartbeatIntervalMs = 500;
 
 /**
  * The model call. 30 minutes cover long reasoning; a silent stream ends by the worker's own idle timer long before.
+ * The LLM worker says how long each pause is and which failure is the last one; so there is no limit of attempts here, and a turn
+ * waits for the network as long as it takes. The schedule here is for attempts whose worker was lost.
  * TRY_CANCEL: an interrupt does not wait for the worker.
  */
 export function toSampleOptions(tuning: Tuning): ActivityOptions {
   return {
     startToCloseTimeout: '30 minutes',
-    scheduleToCloseTimeout: '2 hours',
+    scheduleToStartTimeout: '2 hours',
     heartbeatTimeout: tuning.heartbeatTimeoutMs,
     cancellationType: 'TRY_CANCEL',
-    retry: { initialInterval: 500, backoffCoefficient: 2, maximumInterval: '60 seconds', maximumAttempts: 8 },
+    retry: { initialInterval: 500, backoffCoefficient: 2, maximumInterval: '60 seconds' },
   };
 }
 

@@ -1,15 +1,17 @@
-import type { Delta, SessionEvent } from '@holdfast/protocol';
+import type { Delta, SessionEvent, TerminalReply, TerminalRequest } from '@holdfast/protocol';
 // bus.ts: live coordination over NATS. Losing any message, or all of NATS, costs nobody anything but the live picture:
 // events are read from the store when a gap shows, deltas are never needed, cancel hints only make a cancel faster.
 import { jetstream, jetstreamManager, type JetStreamClient } from '@nats-io/jetstream';
-import { connect, type NatsConnection, type Subscription } from '@nats-io/transport-node';
+import { connect, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import { toEventMessages } from './event-messages.ts';
+import { askMachine, reply } from './machine-requests.ts';
 import {
   eventStream,
   toCallSubject,
   toCancelSubject,
   toDeltaSubject,
   toEventSubject,
+  toMachineSubject,
   type CancelAudience,
 } from './subjects.ts';
 
@@ -34,6 +36,10 @@ export type EventBus = {
   subscribeDeltas(sessionId: string, receive: (delta: Delta) => void): () => void;
   subscribeCancels(audience: CancelAudience, receive: (hint: CancelHint) => void): () => void;
   subscribeCalls(machineId: string, receive: (hint: CallHint) => void): () => void;
+  /** Undefined when the machine does not answer: it is offline, or NATS is. @throws Error with the words of a machine that could not do it */
+  askMachine(machineId: string, request: TerminalRequest): Promise<TerminalReply | undefined>;
+  /** A throw is told to whoever asked. */
+  answerMachine(machineId: string, answer: (request: TerminalRequest) => Promise<TerminalReply>): () => void;
   close(): Promise<void>;
 };
 
@@ -90,6 +96,12 @@ export function createBus(options: { url: string; name: string }): EventBus {
       subscribe(toCancelSubject(audience), (value) => receive(value as CancelHint)),
     subscribeCalls: (machineId, receive) =>
       subscribe(toCallSubject(machineId), (value) => receive(value as CallHint)),
+    askMachine: (machineId, request) => askMachine(state.connection, machineId, request),
+    answerMachine: (machineId, answer) =>
+      subscribe(
+        toMachineSubject(machineId),
+        (value, message) => void reply(message, answer(value as TerminalRequest)),
+      ),
     close: async () => {
       state.closed = true;
       await state.connection?.close();
@@ -132,12 +144,12 @@ function createSubscriber(
   state: { connection?: NatsConnection },
   subscriptions: Set<(connection: NatsConnection) => void>,
 ) {
-  return (subject: string, receive: (value: unknown) => void): (() => void) => {
+  return (subject: string, receive: (value: unknown, message: Msg) => void): (() => void) => {
     let subscription: Subscription | undefined;
     const start = (connection: NatsConnection) => {
       subscription = connection.subscribe(subject, {
         callback: (error, message) => {
-          if (!error) receive(message.json());
+          if (!error) receive(message.json(), message);
         },
       });
     };

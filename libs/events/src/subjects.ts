@@ -17,6 +17,11 @@ export function toCancelSubject(audience: CancelAudience): string {
   return `holdfast.cancel.${audience}`;
 }
 
+/** What a machine is asked and answers. */
+export function toMachineSubject(machineId: string): string {
+  return `holdfast.machine.${machineId}`;
+}
+
 /** Calls that are about to be dispatched to a machine. */
 export function toCallSubject(machineId: string): string {
   return `holdfast.calls.${machineId}`;

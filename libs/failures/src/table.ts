@@ -51,6 +51,12 @@ const table = {
     message: 'The model endpoint cannot be reached; check OPENAI_BASE_URL and the network.',
     http: 503,
   },
+  'model.connection-failed': {
+    class: 'transient',
+    actor: 'operator',
+    message: 'No connection to the model endpoint comes about; check OPENAI_BASE_URL and its certificate.',
+    http: 503,
+  },
   'model.stream-cut': {
     class: 'transient',
     actor: 'holdfast',
@@ -155,6 +161,12 @@ const table = {
     message: 'This approval was answered already.',
     http: 409,
   },
+  'terminal.unknown': {
+    class: 'usage',
+    actor: 'person',
+    message: 'There is no such background terminal in this session; `holdfast ps SESSION` lists them.',
+    http: 404,
+  },
   'call.unknown': {
     class: 'usage',
     actor: 'operator',
@@ -217,6 +229,13 @@ const table = {
     class: 'tool-failure',
     actor: 'model',
     message: 'It is not known whether this call took effect; look before doing it again.',
+    http: 500,
+  },
+  'tool.broken': {
+    class: 'fatal',
+    actor: 'operator',
+    message:
+      'A tool of the machine failed in a way that trying again would not change, so the turn was ended; `holdfast logs` has the details.',
     http: 500,
   },
   'engine.temporal-unavailable': {

@@ -11,6 +11,7 @@ import {
   validatorCompiler,
   type ZodTypeProvider,
 } from 'fastify-type-provider-zod';
+import { drainBody } from './refused-body.ts';
 
 export type HttpServiceOptions = {
   name: string;
@@ -42,8 +43,9 @@ export async function createHttpService(options: HttpServiceOptions) {
     if (options.token === undefined || open.has(request.routeOptions.url ?? '')) return;
     if (!isAuthorized(request.headers.authorization, options.token)) throw new Failure('auth.missing');
   });
-  app.setErrorHandler((error: FastifyError | Failure, request, reply) => {
+  app.setErrorHandler(async (error: FastifyError | Failure, request, reply) => {
     const failure = toFailure(error);
+    if (failure.code === 'input.too-large') await drainBody(request.raw);
     if (failure.code === 'internal.unexpected')
       options.logger.error({ err: error, url: request.url }, 'request failed');
     const { code, message, detail } = failure;

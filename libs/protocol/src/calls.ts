@@ -1,9 +1,10 @@
+import type { OutputStyle } from './bounded-text.ts';
 import type { CallId, SessionId, TurnId } from './ids.ts';
 import type { BlobRef } from './items.ts';
-import type { Placement } from './tools.ts';
+import type { CallPlacement } from './tools.ts';
 
 /** All that the loop knows of a call; arguments stay in the store. */
-export type CallRef = { callId: CallId; tool: string; placement: Placement; parallel: boolean };
+export type CallRef = { callId: CallId; tool: string; placement: CallPlacement; parallel: boolean };
 
 /** How a call ended. `failed` is a value that the model reads; `unknown` says that the effect may or may not have happened. */
 export type CallStatus = 'ok' | 'failed' | 'denied' | 'aborted' | 'unknown';
@@ -25,6 +26,8 @@ export type CallOutput = {
   exitCode?: number;
   /** The whole output when `text` had to be cut. */
   full?: BlobRef;
+  /** What the model looks at beside the text; kept before the output is handed back. */
+  image?: BlobRef;
   /** Files that changed, for the event log and `exec --json`. */
   changes?: FileChange[];
 };
@@ -32,7 +35,7 @@ export type CallOutput = {
 export type FileChange = { path: string; kind: 'add' | 'update' | 'delete' };
 
 /** The session's settings that a tool needs to run a call. */
-export type CallContext = { cwd: string; approvalPolicy: ApprovalPolicy };
+export type CallContext = { cwd: string; approvalPolicy: ApprovalPolicy; outputStyle?: OutputStyle };
 
 export type ApprovalPolicy = 'never' | 'always';
 

@@ -9,9 +9,12 @@ import type { BlobRef } from './items.ts';
 import type { TokenUsage } from './sessions.ts';
 import type { FailureNotice } from './turns.ts';
 
+/** What a turn waits for: its machine, a person's answer, the end of a rate limit, a model endpoint that cannot be reached. */
+export type WaitingReason = 'machine' | 'approval' | 'api-limit' | 'network';
+
 export type EventBody =
   | { type: 'status'; status: 'starting'; ordinal: number; input: { inputId: InputId; text: string } }
-  | { type: 'status'; status: 'waiting'; reason: 'machine' | 'approval' | 'api-limit'; detail: string }
+  | { type: 'status'; status: 'waiting'; reason: WaitingReason; detail: string }
   | { type: 'status'; status: 'completed' | 'cancelled' }
   | { type: 'status'; status: 'error'; error: FailureNotice }
   | { type: 'step'; step: number; status: 'started' | 'completed' }
@@ -29,6 +32,7 @@ export type EventBody =
       durationMs: number;
       exitCode?: number;
       full?: BlobRef;
+      image?: BlobRef;
       changes?: FileChange[];
     }
   | { type: 'context'; change: 'tools-refreshed' | 'machine-online'; detail: string }

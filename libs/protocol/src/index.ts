@@ -15,8 +15,9 @@ export type {
   OutputText,
   ReasoningItem,
   StoredItem,
+  WebSearchCallItem,
 } from './items.ts';
-export type { Catalog, Effects, Placement, ToolSpec } from './tools.ts';
+export type { CallPlacement, Catalog, Effects, Placement, ToolProfile, ToolSpec } from './tools.ts';
 export type {
   ApprovalPolicy,
   CallContext,
@@ -30,12 +31,13 @@ export type {
   FileChange,
 } from './calls.ts';
 export { isTerminal } from './events.ts';
-export type { Delta, EventBody, EventFamily, SessionEvent, TerminalStatus } from './events.ts';
+export type { Delta, EventBody, EventFamily, SessionEvent, TerminalStatus, WaitingReason } from './events.ts';
 export type { FailureNotice, Input, InputKind, StepReply, Turn, TurnEnd, TurnStatus } from './turns.ts';
 export { noUsage } from './sessions.ts';
 export type { ModelSettings, Session, SessionSettings, SessionState, TokenUsage } from './sessions.ts';
 export type { Machine, MachineCapabilities, MachineKind, MachineRegistration } from './machines.ts';
+export type { BackgroundTerminal, TerminalReply, TerminalRequest } from './terminals.ts';
 export { toApprovalId } from './approvals.ts';
 export type { Approval, ApprovalDecision } from './approvals.ts';
-export { boundEnds, boundText } from './bounded-text.ts';
-export type { BoundedText } from './bounded-text.ts';
+export { boundEnds, boundText, toBoundBytes, toOutputBound } from './bounded-text.ts';
+export type { BoundedText, OutputBound, OutputStyle } from './bounded-text.ts';

@@ -1,4 +1,5 @@
-// items.ts: what the model sees, in the shape of the Responses API, so that a stored item is sent without conversion.
+// items.ts: what the model sees, in the shape of the Responses API, so that a stored item is sent as it is; only
+// images are kept beside the log and put in when a request is built.
 // I1  Every call has exactly one output, and nothing stands between the calls of a step and their outputs but outputs.
 // I2  Items are append-only; compaction and rollback are markers, never edits.
 import type { Digest } from './ids.ts';
@@ -40,12 +41,31 @@ export type CustomToolCallItem = {
   input: string;
 };
 
-export type FunctionCallOutputItem = { type: 'function_call_output'; call_id: string; output: string };
-export type CustomToolCallOutputItem = { type: 'custom_tool_call_output'; call_id: string; output: string };
+/** A search that the provider made while it answered; sent back as it came, because the reasoning before it refers to it. */
+export type WebSearchCallItem = {
+  type: 'web_search_call';
+  id?: string;
+  status?: string;
+  action?: Record<string, unknown>;
+};
+
+/** `image` becomes a part of the output when a request is built, so that the log holds no image twice. */
+export type FunctionCallOutputItem = {
+  type: 'function_call_output';
+  call_id: string;
+  output: string;
+  image?: BlobRef;
+};
+export type CustomToolCallOutputItem = {
+  type: 'custom_tool_call_output';
+  call_id: string;
+  output: string;
+  image?: BlobRef;
+};
 
 export type CallItem = FunctionCallItem | CustomToolCallItem;
 export type CallOutputItem = FunctionCallOutputItem | CustomToolCallOutputItem;
-export type Item = MessageItem | ReasoningItem | CallItem | CallOutputItem;
+export type Item = MessageItem | ReasoningItem | CallItem | WebSearchCallItem | CallOutputItem;
 
 /** An item with its place in the session's log; `seq` starts at 1 and has no gaps. */
 export type StoredItem = { seq: number; item: Item };

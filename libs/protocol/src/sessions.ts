@@ -1,5 +1,7 @@
+import type { OutputStyle } from './bounded-text.ts';
 import type { ApprovalPolicy } from './calls.ts';
-import type { SessionId } from './ids.ts';
+import type { SessionId, TurnId } from './ids.ts';
+import type { ToolProfile } from './tools.ts';
 
 /** Counted once per provider response id. `cachedInputTokens` is part of `inputTokens`, `reasoningOutputTokens` of `outputTokens`. */
 export type TokenUsage = {
@@ -26,6 +28,10 @@ export type ModelSettings = {
   };
   /** A script for the scripted model (JSON text); only meant for tests, demos and trials. */
   script?: string;
+  /** What the model is offered; default `codex`. */
+  tools?: ToolProfile;
+  /** How outputs of tools are cut for it; default `tokens`. */
+  outputStyle?: OutputStyle;
 };
 
 export type SessionSettings = {
@@ -45,6 +51,8 @@ export type Session = {
   state: SessionState;
   settings: SessionSettings;
   turns: number;
+  /** The turn that has started and not ended. */
+  runningTurn?: TurnId;
   lastItemSeq: number;
   lastEventSeq: number;
   createdAt: string;

@@ -1,5 +1,5 @@
-import { boundEnds, boundText } from '@holdfast/protocol';
-import { assert, integer, property, string } from 'fast-check';
+import { boundEnds, boundText, toOutputBound } from '@holdfast/protocol';
+import { array, assert, integer, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 const toBytes = (text: string) => new TextEncoder().encode(text).length;
@@ -95,5 +95,71 @@ describe('the bound on what the model reads', () => {
         expect(boundEnds(ends, { tokens })).toEqual(whole);
       }),
     );
+  });
+});
+
+describe('the bound on lines', () => {
+  const bound = { lines: 4, bytes: 40 };
+  const toLines = (count: number) =>
+    Array.from({ length: count }, (_value, index) => `${index + 1}\n`).join('');
+
+  test('says the number of lines first and keeps the same number of lines from each end', () => {
+    expect(boundText(toLines(7), bound)).toEqual({
+      text: 'Total output lines: 7\n\n1\n2\n[... omitted 3 of 7 lines ...]\n\n6\n7\n',
+      cut: true,
+      tokens: 16,
+      originalTokens: 4,
+      totalLines: 7,
+    });
+    expect(boundText('1\n2\n3\n4\n5\n6', bound).text).toBe(
+      'Total output lines: 6\n\n1\n2\n[... omitted 2 of 6 lines ...]\n\n5\n6',
+    );
+  });
+
+  test('leaves alone what fits in lines and in bytes', () => {
+    expect(boundText(toLines(4), bound)).toMatchObject({ text: toLines(4), cut: false });
+    expect(boundText('x'.repeat(40), bound).cut).toBe(false);
+  });
+
+  test('cuts inside of lines where whole ones are too long, without splitting a character', () => {
+    expect(boundText('😀'.repeat(11), bound).text).toBe(
+      `Total output lines: 1\n\n${'😀'.repeat(5)}\n[... output truncated to fit 40 bytes ...]\n\n${'😀'.repeat(5)}`,
+    );
+    const long = `${'a'.repeat(30)}\n`;
+    expect(boundText(long.repeat(5), bound).text).toBe(
+      `Total output lines: 5\n\n${'a'.repeat(20)}\n[... omitted 3 of 5 lines ...]\n\n${'a'.repeat(19)}\n`,
+    );
+  });
+
+  test('keeps to the bound, shows only what is there, and does the same with the ends alone', () => {
+    const line = string({ unit: 'binary', maxLength: 12 });
+    const output = array(line, { maxLength: 12 }).map((lines) => lines.join('\n'));
+    assert(
+      property(output, integer({ min: 2, max: 8 }), integer({ min: 8, max: 60 }), (text, lines, bytes) => {
+        const whole = boundText(text, { lines, bytes });
+        if (!whole.cut) return;
+        const [, head = '', tail = ''] =
+          /^Total output lines: \d+\n\n([^]*?)\[\.\.\. (?:omitted|output) [^\n]*\]\n\n([^]*)$/.exec(
+            whole.text,
+          ) ?? [];
+        expect(text.toWellFormed().startsWith(head.replace(/\n$/, '').toWellFormed())).toBe(true);
+        expect(text.endsWith(tail)).toBe(true);
+        expect(toBytes(head.replace(/\n$/, ''))).toBeLessThanOrEqual(bytes / 2);
+        expect(toBytes(tail)).toBeLessThanOrEqual(Math.ceil(bytes / 2));
+        const half = Math.ceil(bytes / 2) + 4;
+        const ends = { head: text.slice(0, half), tail: text.slice(-half) };
+        expect(
+          boundEnds({ ...ends, totalBytes: toBytes(text), totalLines: whole.totalLines }, { lines, bytes }),
+        ).toEqual(whole);
+      }),
+    );
+  });
+
+  test('is chosen by style', () => {
+    expect([toOutputBound(), toOutputBound('tokens', 5), toOutputBound('lines')]).toEqual([
+      { tokens: 10_000 },
+      { tokens: 5 },
+      { lines: 256, bytes: 10_240 },
+    ]);
   });
 });

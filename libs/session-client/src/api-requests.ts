@@ -44,19 +44,15 @@ const repeatable: ReadonlySet<number> = new Set([502, 503, 504]);
 
 type Outcome<T> = { kind: 'answered'; value: T } | { kind: 'unanswered'; failure: Failure };
 
-/**
- * `onAttempt` is told the number of each attempt before it is sent; above 1 an earlier one may have taken effect.
- * @throws Failure with the code the session-api gave, or store.unavailable when the patience is used up
- */
+/** @throws Failure with the code the session-api gave, or store.unavailable when the patience is used up */
 export async function sendRequest<T>(
   options: ApiOptions,
   request: ApiRequest,
-  { read, onAttempt }: { read: ReadReply<T>; onAttempt?: (attempt: number) => void },
+  read: ReadReply<T>,
 ): Promise<T> {
   const deadline = Date.now() + (options.patienceMs ?? defaultPatienceMs);
   let pause = firstPauseMs;
-  for (let attempt = 1; ; attempt += 1) {
-    onAttempt?.(attempt);
+  for (;;) {
     const outcome = await sendOnce(options, request, read);
     if (outcome.kind === 'answered') return outcome.value;
     if (Date.now() + pause > deadline) throw outcome.failure;

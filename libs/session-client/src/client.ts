@@ -3,12 +3,15 @@ import type { AgentSession } from '@holdfast/agent-loop';
 import { Failure } from '@holdfast/failures';
 import type {
   ApprovalPolicy,
+  BackgroundTerminal,
   InputKind,
   Machine,
   Session,
   SessionEvent,
   SessionId,
   StoredItem,
+  OutputStyle,
+  ToolProfile,
   Turn,
 } from '@holdfast/protocol';
 import { sendRequest, type ApiOptions, type ApiReply, type ApiRequest } from './api-requests.ts';
@@ -23,7 +26,14 @@ type NewSessionRequest = {
     /** Name or id; may be absent where there is only one machine. */
     machine?: string;
     /** `apiKey` needs `baseUrl`; it is sealed where it arrives. */
-    model: { name: string; baseUrl?: string; apiKey?: string; script?: string };
+    model: {
+      name: string;
+      baseUrl?: string;
+      apiKey?: string;
+      script?: string;
+      tools?: ToolProfile;
+      outputStyle?: OutputStyle;
+    };
     approvalPolicy?: ApprovalPolicy;
   };
   /** Refuses with machine.offline when the machine is offline now; otherwise the turn waits for it. */
@@ -47,6 +57,12 @@ export type RemoteSession = Omit<AgentSession, 'events'> & {
   listTurns(): Promise<Turn[]>;
   readItems(page?: Page): Promise<StoredItem[]>;
   readEvents(page?: Page): Promise<SessionEvent[]>;
+  /** Commands in the background, from the machine itself. @throws Failure machine.offline */
+  listTerminals(): Promise<BackgroundTerminal[]>;
+  /** @throws Failure terminal.unknown, machine.offline */
+  killTerminal(id: number): Promise<BackgroundTerminal>;
+  /** Returns those that were ended. @throws Failure machine.offline */
+  cleanTerminals(): Promise<BackgroundTerminal[]>;
   /** Recorded events first, then live ones, over as many connections as it takes. @throws Failure when refused */
   events(options?: EventStreamOptions): AsyncIterable<SessionEvent>;
 };
@@ -71,8 +87,7 @@ export function createSessionClient(options: ApiOptions): SessionClient {
     open: (sessionId) => openSession(options, sessionId),
     listSessions: (page = {}) => send<Session[]>({ method: 'GET', path: `/v1/sessions${toQuery(page)}` }),
     listMachines: () => send<Machine[]>({ method: 'GET', path: '/v1/machines' }),
-    readBlob: (digest) =>
-      sendRequest(options, { method: 'GET', path: `/v1/blobs/${digest}` }, { read: readBytes }),
+    readBlob: (digest) => sendRequest(options, { method: 'GET', path: `/v1/blobs/${digest}` }, readBytes),
   };
 }
 
@@ -87,7 +102,11 @@ function openSession(options: ApiOptions, sessionId: SessionId): RemoteSession {
     send,
     submit: async ({ inputId, text }) => void (await send({ inputId, text, kind: 'prompt' })),
     steer: async ({ inputId, text }) => void (await send({ inputId, text, kind: 'steer' })),
-    interrupt: () => interrupt(options, `${base}/interrupt`),
+    interrupt: async (turn) => {
+      const turnId = turn?.turnId ?? (await get<Session>('')).runningTurn;
+      if (turnId === undefined) throw new Failure('session.not-running');
+      await post('/interrupt', { turnId });
+    },
     approve: async ({ approvalId, decision }) =>
       void (await post(`/approvals/${encodeURIComponent(approvalId)}`, { decision })),
     refreshTools: async () => void (await post('/refresh-tools')),
@@ -96,26 +115,15 @@ function openSession(options: ApiOptions, sessionId: SessionId): RemoteSession {
     listTurns: () => get('/turns'),
     readItems: (page = {}) => get(`/items${toQuery(page)}`),
     readEvents: (page = {}) => get(`/events${toQuery(page)}`),
+    listTerminals: () => get('/terminals'),
+    killTerminal: (id) => post(`/terminals/${id}/kill`),
+    cleanTerminals: () => post('/terminals/clean'),
     events: (stream) => readEventStream(options, sessionId, stream),
   };
 }
 
-/** When an earlier attempt may have ended the turn, "no turn is running" is the success of that attempt. */
-async function interrupt(options: ApiOptions, path: string): Promise<void> {
-  let attempts = 0;
-  const onAttempt = (attempt: number) => {
-    attempts = attempt;
-  };
-  try {
-    await sendRequest(options, { method: 'POST', path, body: {} }, { read: readJson, onAttempt });
-  } catch (error) {
-    const ended = error instanceof Failure && error.code === 'session.not-running' && attempts > 1;
-    if (!ended) throw error;
-  }
-}
-
 function sendJson<T>(options: ApiOptions, request: ApiRequest): Promise<T> {
-  return sendRequest<T>(options, request, { read: readJson as (response: ApiReply) => Promise<T> });
+  return sendRequest<T>(options, request, readJson as (response: ApiReply) => Promise<T>);
 }
 
 function readJson(response: ApiReply): Promise<unknown> {

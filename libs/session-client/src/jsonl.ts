@@ -101,6 +101,7 @@ const waitingFor = {
   machine: 'the machine',
   approval: 'an approval',
   'api-limit': 'the model endpoint',
+  network: 'the network',
 } as const;
 
 function toWaitingNote(event: Extract<EventBody, { status: 'waiting' }>): string {

@@ -72,11 +72,14 @@ describe('the session client', () => {
     });
   });
 
-  test('takes "no turn is running" as success of an interrupt whose reply was lost', async () => {
-    const idle = sendJson(409, { error: { code: 'session.not-running', message: 'x' } });
-    await using server = await startLoopback([cut, idle, idle]);
+  test('names the turn it interrupts, so that a repeat cannot mean the next one', async () => {
+    const running = sendJson(200, { sessionId, runningTurn: 'in-1' });
+    const ended = sendJson(200, { turnId: 'in-1', status: 'cancelled' });
+    await using server = await startLoopback([running, cut, ended, sendJson(200, { sessionId })]);
     const session = createSessionClient({ url: server.url, token }).open(sessionId);
     await session.interrupt();
+    const [, first, second] = server.requests;
+    expect([first?.body, second?.body]).toEqual([{ turnId: 'in-1' }, { turnId: 'in-1' }]);
     await expect(session.interrupt()).rejects.toMatchObject({ code: 'session.not-running' });
   });
 

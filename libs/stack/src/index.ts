@@ -11,3 +11,8 @@ export { type ProcessStatus } from './supervisor/supervisor.ts';
 export { readStackFile } from './stack-file.ts';
 export { tailLogs, type LogLine } from './logs.ts';
 export { registerWorker } from './extra-workers.ts';
+export {
+  createStandaloneNats,
+  createStandalonePostgres,
+  type StandaloneServer,
+} from './servers/standalone.ts';

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { StackPaths } from './paths.ts';
+import { assertStateFolderUsable, type StackPaths } from './paths.ts';
 import { readRecord } from './process-record.ts';
 import { logFileOf, readLastLines } from './supervisor/log-file.ts';
 
@@ -24,6 +24,7 @@ const POLL_MS = 200;
 
 /** The logs of the stack, also while it is down. Lines of one process are in order; processes are not merged by time. */
 export async function* tailLogs(paths: StackPaths, options: TailOptions): AsyncGenerator<LogLine> {
+  await assertStateFolderUsable(paths);
   const positions = new Map<string, LogPosition>();
   for (const name of listLogs(paths, options.role)) {
     const file = logFileOf(paths.logsDir, name);

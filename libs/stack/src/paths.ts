@@ -82,12 +82,29 @@ export async function ensureStateFolders(paths: StackPaths): Promise<void> {
       await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
     }
   } catch (error) {
-    throw new StackError(
-      stackCodes.stateUnreadable,
-      `The state folder ${paths.stateDir} cannot be read and written (${systemReason(error)}): repair its permissions or set HOLDFAST_STATE_DIR to another folder.`,
-      { cause: error },
-    );
+    throw toUnusable(paths, error);
   }
+}
+
+/**
+ * Looks whether the state folder can be used, and creates nothing: a folder that does not exist yet can be.
+ * Throws `stack.state-unreadable` for one that cannot be read and written, or that something else is in the way of.
+ */
+export async function assertStateFolderUsable(paths: StackPaths): Promise<void> {
+  try {
+    // The slash makes a file of that name an error.
+    await access(`${paths.stateDir}/`, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    if (systemReason(error) !== 'ENOENT') throw toUnusable(paths, error);
+  }
+}
+
+function toUnusable({ stateDir }: StackPaths, error: unknown): StackError {
+  return new StackError(
+    stackCodes.stateUnreadable,
+    `The state folder ${stateDir} cannot be read and written (${systemReason(error)}): repair its permissions or set HOLDFAST_STATE_DIR to another folder.`,
+    { cause: error },
+  );
 }
 
 /** Not with `recursive`, which never returns for a folder below /proc. */

@@ -8,12 +8,12 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Env } from '@holdfast/config';
+import { type KernelLock, tryLock } from '@holdfast/kernel-lock';
 import { callSupervisor } from './control/client.ts';
 import type { ControlReply, ControlRequest } from './control/messages.ts';
 import { type ControlServer, openControlServer } from './control/server.ts';
 import { toExternalRows } from './external-servers.ts';
 import { writeJsonFile } from './json-file.ts';
-import { type KernelLock, tryLock } from './kernel-lock.ts';
 import { ensureStateFolders, type StackPaths } from './paths.ts';
 import type { ProcessSpec } from './plan.ts';
 import { openPortBook, type PortBook } from './ports.ts';
@@ -33,6 +33,8 @@ export type PlanContext = {
   endpoints: StackEndpoints;
   secrets: Secrets;
   ports: PortBook;
+  /** Told of what takes its time while the processes are planned, one line each. */
+  onProgress: (line: string) => void;
 };
 
 export type RunSupervisorOptions = {
@@ -68,7 +70,7 @@ export async function runSupervisor(options: RunSupervisorOptions): Promise<numb
 async function lockUnlessServed(paths: StackPaths): Promise<KernelLock | null> {
   for (;;) {
     const lock = tryLock(paths.lockFile);
-    if (lock !== null) return lock;
+    if (lock) return lock;
     const reply = await callSupervisor(paths, { op: 'status' }, { timeoutMs: STATUS_TIMEOUT_MS });
     if (reply?.kind === 'status' && reply.phase !== 'stopping') return null;
     await delay(LOCK_RETRY_MS);
@@ -150,7 +152,7 @@ class SupervisorRun {
         ...(temporalDynamicConfig && { temporalDynamicConfig }),
       });
       this.#endpoints = endpoints;
-      const own = await planProcesses({ paths, env, endpoints, secrets, ports });
+      const own = await planProcesses({ paths, env, endpoints, secrets, ports, onProgress });
       if (this.#phase === 'stopping')
         throw new StackError(stackCodes.startFailed, 'The stack is being stopped: start it again.');
       this.#supervisor = new Supervisor({ logsDir: paths.logsDir, record, onProgress });

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { closeSync, rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Env } from '@holdfast/config';
+import { waitForLock } from '@holdfast/kernel-lock';
 import { callSupervisor } from './control/client.ts';
 import type { ControlRequest } from './control/messages.ts';
-import { waitForLock } from './kernel-lock.ts';
-import { ensureStateFolders, type StackPaths } from './paths.ts';
+import { assertStateFolderUsable, ensureStateFolders, type StackPaths } from './paths.ts';
 import type { ProcessSpec } from './plan.ts';
 import { isSameProcessAlive } from './process-identity.ts';
 import { endSurvivors, listSurvivors, readRecord, signalIfAlive } from './process-record.ts';
@@ -104,9 +104,10 @@ function supervisorEnded(paths: StackPaths): StackError {
 
 /**
  * Stops the stack and resolves when every process of it is gone; what it stored stays. Also clears away what a killed
- * supervisor left. `stopped` is false when there was nothing to stop.
+ * supervisor left. `stopped` is false when there was nothing to stop. Throws `stack.state-unreadable`.
  */
 export async function stopStack({ paths }: { paths: StackPaths }): Promise<{ stopped: boolean }> {
+  await assertStateFolderUsable(paths);
   const reply = await callSupervisor(paths, { op: 'stop' }, { timeoutMs: STOP_TIMEOUT_MS });
   const record = readRecord(paths.recordFile);
   const supervisor = record !== null && isSameProcessAlive(record.supervisor) ? record.supervisor : null;

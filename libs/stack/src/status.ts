@@ -1,6 +1,6 @@
 import { callSupervisor } from './control/client.ts';
 import { listWorkerRows } from './extra-workers.ts';
-import type { StackPaths } from './paths.ts';
+import { assertStateFolderUsable, type StackPaths } from './paths.ts';
 import type { ProcessStatus } from './supervisor/supervisor.ts';
 
 export type StackStatus = {
@@ -11,8 +11,12 @@ export type StackStatus = {
 
 const STATUS_TIMEOUT_MS = 5_000;
 
-/** Asks the supervisor what runs. Starts nothing and creates nothing; a stack that does not answer is `down`. */
+/**
+ * Asks the supervisor what runs. Starts nothing and creates nothing; a stack that does not answer is `down`.
+ * Throws `stack.state-unreadable` when the state folder cannot tell.
+ */
 export async function readStatus(paths: StackPaths): Promise<StackStatus> {
+  await assertStateFolderUsable(paths);
   const workers = listWorkerRows(paths);
   const reply = await callSupervisor(paths, { op: 'status' }, { timeoutMs: STATUS_TIMEOUT_MS });
   if (reply?.kind !== 'status') return { state: 'down', processes: workers };

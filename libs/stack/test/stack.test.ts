@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tryLock } from '@holdfast/kernel-lock';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { addProcess, readStackFile, registerWorker, removeProcess, tailLogs } from '../src/index.ts';
-import { tryLock } from '../src/kernel-lock.ts';
 import { nodeProcess } from './fixtures/node-process.ts';
 import { isAlive, listProcessesWith, stackOf } from './fixtures/stack-harness.ts';
 

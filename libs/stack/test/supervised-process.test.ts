@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { ProcessSpec } from '../src/index.ts';
 import { openPortBook } from '../src/ports.ts';
@@ -92,6 +93,16 @@ describe('a supervised process', () => {
       code: 'stack.start-failed',
       message: `probe did not serve within 0.2 s; see ${logFile}.`,
     });
+  });
+
+  test('that takes its time to prepare has the whole limit for its start', async () => {
+    const limitMs = 100;
+    const { supervised } = await supervise(
+      { prepare: () => delay(2 * limitMs), readiness: { kind: 'probe', probe: () => Promise.resolve(true) } },
+      limitMs,
+    );
+    await supervised.start();
+    expect(supervised.health).toBe('ok');
   });
 
   test('whose program does not exist is a failed start', async () => {

@@ -10,6 +10,7 @@ import {
   noticeSchema,
   sessionIdSchema,
   usageSchema,
+  waitingReasonSchema,
 } from './schemas.ts';
 
 const step = z.int().positive();
@@ -24,7 +25,7 @@ const bodies = [
   z.object({
     type: z.literal('status'),
     status: z.literal('waiting'),
-    reason: z.enum(['machine', 'approval', 'api-limit']),
+    reason: waitingReasonSchema,
     detail: z.string(),
   }),
   z.object({ type: z.literal('status'), status: z.enum(['completed', 'cancelled']) }),
@@ -56,6 +57,7 @@ const bodies = [
     durationMs: z.number(),
     exitCode: z.int().exactOptional(),
     full: blobRefSchema.exactOptional(),
+    image: blobRefSchema.exactOptional(),
     changes: z.array(fileChangeSchema).exactOptional(),
   }),
   z.object({

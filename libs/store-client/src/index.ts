@@ -9,9 +9,11 @@ export {
   approvalSchema,
   inputIdSchema,
   machineSchema,
+  outputStyleSchema,
   promptLimitBytes,
   sessionIdSchema,
   sessionSchema,
   storedItemSchema,
+  toolProfileSchema,
   turnSchema,
 } from './schemas.ts';

@@ -27,6 +27,7 @@ import {
   turnEndSchema,
   turnSchema,
   usageSchema,
+  waitingReasonSchema,
 } from './schemas.ts';
 
 const sessionId = sessionIdSchema;
@@ -76,8 +77,14 @@ export const operations = {
     response: z.object({ duplicate: z.boolean() }),
   },
   listPendingInputs: {
-    request: z.object({ quietMs: z.int().nonnegative() }),
-    response: z.array(z.object({ sessionId, input: inputSchema.pick({ inputId: true, kind: true }) })),
+    request: z.object({ quietMs: z.int().nonnegative(), ...page }),
+    response: z.array(
+      z.object({
+        position: z.int().positive(),
+        sessionId,
+        input: inputSchema.pick({ inputId: true, kind: true }),
+      }),
+    ),
   },
   listTurns: { request: z.object({ sessionId }), response: z.array(turnSchema) },
   readItems: { request: z.object({ sessionId, ...page }), response: z.array(storedItemSchema) },
@@ -110,7 +117,15 @@ export const operations = {
     response: stepReplySchema,
   },
   noteFailure: {
-    request: z.object({ sessionId, turnId, step, fence, error: noticeSchema, willRetry: z.boolean() }),
+    request: z.object({
+      sessionId,
+      turnId,
+      step,
+      fence,
+      error: noticeSchema,
+      willRetry: z.boolean(),
+      waiting: waitingReasonSchema.exactOptional(),
+    }),
     response: nothing,
   },
   claimCall: { request: z.object({ sessionId, callId, machineId, bootId }), response: claimSchema },
@@ -142,15 +157,11 @@ export const operations = {
     request: z.object({ sessionId, turnId, end: turnEndSchema }),
     response: z.object({ status: terminalSchema }),
   },
-  cancelRunningTurn: {
-    request: z.object({ sessionId }),
-    response: z.object({ turnId, status: terminalSchema }),
-  },
   noteWaiting: {
     request: z.object({
       sessionId,
       turnId,
-      reason: z.enum(['machine', 'approval', 'api-limit']),
+      reason: waitingReasonSchema,
       detail: z.string(),
     }),
     response: nothing,

@@ -20,6 +20,7 @@ import type {
   ToolSpec,
   Turn,
   TurnEnd,
+  WaitingReason,
 } from '@holdfast/protocol';
 import { z } from 'zod';
 
@@ -44,6 +45,13 @@ export const inputSchema = z.object({
     .refine((text) => text.length <= promptLimitBytes, 'must be at most 1 MiB'),
 }) satisfies z.ZodType<Input>;
 
+export const blobRefSchema = z.object({
+  digest,
+  size: count,
+  mediaType: z.string(),
+}) satisfies z.ZodType<BlobRef>;
+
+const callOutput = { call_id: z.string(), output: z.string(), image: blobRefSchema.exactOptional() };
 const text = <T extends string>(type: T) => z.object({ type: z.literal(type), text: z.string() });
 export const itemSchema = z.discriminatedUnion('type', [
   z.object({
@@ -73,8 +81,14 @@ export const itemSchema = z.discriminatedUnion('type', [
     name: z.string(),
     input: z.string(),
   }),
-  z.object({ type: z.literal('function_call_output'), call_id: z.string(), output: z.string() }),
-  z.object({ type: z.literal('custom_tool_call_output'), call_id: z.string(), output: z.string() }),
+  z.object({
+    type: z.literal('web_search_call'),
+    id: z.string().exactOptional(),
+    status: z.string().exactOptional(),
+    action: z.record(z.string(), z.unknown()).exactOptional(),
+  }),
+  z.object({ type: z.literal('function_call_output'), ...callOutput }),
+  z.object({ type: z.literal('custom_tool_call_output'), ...callOutput }),
 ]) satisfies z.ZodType<Item>;
 export const storedItemSchema = z.object({ seq: count, item: itemSchema }) satisfies z.ZodType<StoredItem>;
 
@@ -85,6 +99,8 @@ export const usageSchema = z.object({
   reasoningOutputTokens: count,
 }) satisfies z.ZodType<TokenUsage>;
 
+export const toolProfileSchema = z.enum(['codex', 'files', 'minimal']);
+export const outputStyleSchema = z.enum(['tokens', 'lines']);
 export const settingsSchema = z.object({
   cwd: z.string().startsWith('/', 'must be an absolute path'),
   machineId: z.string().min(1),
@@ -92,6 +108,8 @@ export const settingsSchema = z.object({
     name: z.string().min(1),
     endpoint: z.object({ baseUrl: z.url(), sealedKey: z.string().exactOptional() }).exactOptional(),
     script: z.string().exactOptional(),
+    tools: toolProfileSchema.exactOptional(),
+    outputStyle: outputStyleSchema.exactOptional(),
   }),
   approvalPolicy: z.enum(['never', 'always']),
 }) satisfies z.ZodType<SessionSettings>;
@@ -102,11 +120,19 @@ export const sessionSchema = z.object({
   state: z.enum(['idle', 'running', 'waiting', 'closed']),
   settings: settingsSchema,
   turns: count,
+  runningTurn: inputIdSchema.exactOptional(),
   lastItemSeq: count,
   lastEventSeq: count,
   createdAt: time,
   updatedAt: time,
 }) satisfies z.ZodType<Session>;
+
+export const waitingReasonSchema = z.enum([
+  'machine',
+  'approval',
+  'api-limit',
+  'network',
+]) satisfies z.ZodType<WaitingReason>;
 
 export const noticeSchema = z.object({ code: z.string(), message: z.string() });
 export const turnEndSchema = z.discriminatedUnion('kind', [
@@ -127,16 +153,11 @@ export const turnSchema = z.object({
   endedAt: time.exactOptional(),
 }) satisfies z.ZodType<Turn>;
 
-export const blobRefSchema = z.object({
-  digest,
-  size: count,
-  mediaType: z.string(),
-}) satisfies z.ZodType<BlobRef>;
-const placement = z.enum(['machine', 'gateway', 'workflow']);
+const callPlacement = z.enum(['machine', 'gateway', 'workflow']);
 const callRefSchema = z.object({
   callId: callIdSchema,
   tool: z.string(),
-  placement,
+  placement: callPlacement,
   parallel: z.boolean(),
 }) satisfies z.ZodType<CallRef>;
 export const callStatusSchema = z.enum(['ok', 'failed', 'denied', 'aborted', 'unknown']);
@@ -148,13 +169,14 @@ export const callOutputSchema = z.object({
   durationMs: z.number().nonnegative(),
   exitCode: z.int().exactOptional(),
   full: blobRefSchema.exactOptional(),
+  image: blobRefSchema.exactOptional(),
   changes: z.array(fileChangeSchema).exactOptional(),
 }) satisfies z.ZodType<CallOutput>;
 
 export const newCallSchema = z.object({
   modelCallId: z.string().min(1),
   tool: z.string().min(1),
-  placement,
+  placement: callPlacement,
   parallel: z.boolean(),
   form: z.enum(['function', 'freeform']),
   input: z.string(),
@@ -168,7 +190,11 @@ const callDetailSchema = z.object({
   tool: z.string(),
   form: z.enum(['function', 'freeform']),
   input: z.string(),
-  context: z.object({ cwd: z.string(), approvalPolicy: z.enum(['never', 'always']) }),
+  context: z.object({
+    cwd: z.string(),
+    approvalPolicy: z.enum(['never', 'always']),
+    outputStyle: outputStyleSchema.exactOptional(),
+  }),
 }) satisfies z.ZodType<CallDetail>;
 
 export const claimSchema = z.discriminatedUnion('kind', [
@@ -202,12 +228,14 @@ export const stepReplySchema = z.discriminatedUnion('kind', [
 const toolSpecSchema = z.object({
   name: z.string().min(1).max(128),
   description: z.string(),
-  placement,
+  placement: z.enum([...callPlacement.options, 'model']),
   effects: z.enum(['none', 'read', 'write', 'execute']),
   supportsParallel: z.boolean(),
+  profiles: z.array(toolProfileSchema).exactOptional(),
   form: z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('function'), parameters: z.record(z.string(), z.unknown()) }),
     z.object({ kind: z.literal('freeform'), syntax: z.enum(['lark', 'regex']), definition: z.string() }),
+    z.object({ kind: z.literal('hosted'), type: z.literal('web_search') }),
   ]),
 }) satisfies z.ZodType<ToolSpec>;
 export const catalogSchema = z.object({

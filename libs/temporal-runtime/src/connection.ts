@@ -1,6 +1,6 @@
 import type { Logger } from '@holdfast/telemetry';
 import { Client, Connection } from '@temporalio/client';
-import { NativeConnection, Runtime } from '@temporalio/worker';
+import { NativeConnection, Runtime, type Logger as SdkLogger } from '@temporalio/worker';
 
 export type TemporalAddress = { address: string; namespace: string };
 
@@ -10,20 +10,27 @@ let installed = false;
 export function installRuntime(logger: Logger): void {
   if (installed) return;
   installed = true;
-  const log = (level: 'debug' | 'info' | 'warn' | 'error') => (message: string, meta?: object) =>
+  Runtime.install({ shutdownSignals: [], workerHeartbeatInterval: '10s', logger: toSdkLogger(logger) });
+}
+
+/** What the SDK warns of although it is meant to be so: a worker here has either workflows or activities. */
+const expectedWarnings: ReadonlySet<string> = new Set([
+  'No workflows registered, not polling for workflow tasks',
+  'No activities registered, not polling for activity tasks',
+]);
+
+/** The SDK's own log as ours: warnings and errors as they are, everything else for debugging. */
+export function toSdkLogger(logger: Logger): SdkLogger {
+  const log = (level: 'debug' | 'warn' | 'error') => (message: string, meta?: object) =>
     logger[level]({ sdk: true, ...meta }, message);
-  Runtime.install({
-    shutdownSignals: [],
-    workerHeartbeatInterval: '10s',
-    logger: {
-      log: (level, message, meta) => log(level === 'ERROR' ? 'error' : 'debug')(message, meta),
-      trace: log('debug'),
-      debug: log('debug'),
-      info: log('debug'),
-      warn: log('warn'),
-      error: log('error'),
-    },
-  });
+  return {
+    log: (level, message, meta) => log(level === 'ERROR' ? 'error' : 'debug')(message, meta),
+    trace: log('debug'),
+    debug: log('debug'),
+    info: log('debug'),
+    warn: (message, meta) => log(expectedWarnings.has(message) ? 'debug' : 'warn')(message, meta),
+    error: log('error'),
+  };
 }
 
 const retryPauseMs = 200;

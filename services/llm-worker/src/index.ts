@@ -7,8 +7,8 @@ export type {
   ResolvedModel,
   SampleAttempt,
 } from './domain/ports.ts';
-export { defaultRetryPolicy, withRetries } from './domain/retries.ts';
-export type { RetryOptions, RetryPolicy } from './domain/retries.ts';
+export { withRetries } from './domain/retries.ts';
+export type { RetryOptions } from './domain/retries.ts';
 export { createModelStreamer } from './model-streamer.ts';
 export type { ModelStreamerDeps } from './model-streamer.ts';
 export { startLlmWorker } from './service.ts';

@@ -142,7 +142,9 @@ describe('a failure', () => {
     await using harness = await startHarness({
       replies: [{ output: [], fail: { status: 500, times: 'always' } }],
     });
-    const failure = await toRejection(harness.streamer.sample(toRequest(), never, { isLast: true }));
+    const failure = await toRejection(
+      harness.streamer.sample(toRequest(), never, { number: 10, networkWaits: 2 }),
+    );
     expect(failure).toMatchObject({ code: 'model.unavailable' });
     expect(harness.store.retries).toEqual([]);
   });

@@ -100,7 +100,16 @@ describe('classification', () => {
     expect(failure.retryAfterMs).toBeLessThanOrEqual(7_700);
     expect(failure.detail).toMatch(/^slow; asked for a pause of [78] s$/);
     expect(harness.store.retries).toMatchObject([
-      { error: { code: 'model.rate-limited', message: failure.message } },
+      { waiting: 'api-limit', error: { code: 'model.rate-limited', message: failure.message } },
+    ]);
+  });
+
+  test('a rate limit that is over in a moment is a note only', async () => {
+    const fail = { status: 429, message: 'slow', retryAfterSeconds: 1 };
+    await using harness = await startHarness({ replies: [{ output: [], fail }] });
+    const failure = (await toRejection(harness.streamer.sample(toRequest(), never))) as Failure;
+    expect(harness.store.retries).toEqual([
+      { step: 1, fence: 1, error: { code: 'model.rate-limited', message: failure.message } },
     ]);
   });
 
@@ -116,6 +125,21 @@ describe('classification', () => {
       code: 'model.unreachable',
       detail: `ECONNREFUSED http://127.0.0.1:${port}/v1`,
     });
+    expect(harness.store.retries).toMatchObject([
+      { waiting: 'network', error: { message: failure.message } },
+    ]);
+  });
+
+  test('an endpoint that speaks no TLS is no reason to wait for the network', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as AddressInfo;
+    const endpoint = { baseUrl: `https://127.0.0.1:${port}/v1` };
+    await using harness = await startHarness({ replies: [{ output: [] }], model: { endpoint } });
+    const failure = await toRejection(harness.streamer.sample(toRequest(), never));
+    await new Promise((resolve) => server.close(resolve));
+    expect(failure).toMatchObject({ code: 'model.connection-failed' });
+    expect(harness.store.retries.map(({ waiting }) => waiting)).toEqual([undefined]);
   });
 });
 

@@ -29,6 +29,7 @@ describe('where the model is', () => {
       name: 'x',
       baseUrl: 'https://caller.test/v1',
       apiKey: 'sk-caller',
+      hosted: [],
     });
   });
 
@@ -49,6 +50,7 @@ describe('where the model is', () => {
       name: 'x',
       ...endpoint,
       apiKey: 'none',
+      hosted: [],
     });
   });
 
@@ -70,6 +72,7 @@ describe('where the model is', () => {
       name: 'gpt-6.1-sol',
       baseUrl: 'https://api.openai.com/v1',
       apiKey: 'own',
+      hosted: ['web_search'],
     });
   });
 

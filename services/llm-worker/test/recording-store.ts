@@ -1,5 +1,12 @@
 // recording-store.ts: the step log in a few lines, strict about fences, that remembers every request.
-import type { CommitStep, MachineDirectory, OpenedStep, OpenStep, StepLog } from '@holdfast/agent-loop';
+import type {
+  BlobStore,
+  CommitStep,
+  MachineDirectory,
+  OpenedStep,
+  OpenStep,
+  StepLog,
+} from '@holdfast/agent-loop';
 import { Failure } from '@holdfast/failures';
 import {
   toCallId,
@@ -12,6 +19,7 @@ import {
   type StepReply,
   type StoredItem,
   type TerminalStatus,
+  type WaitingReason,
 } from '@holdfast/protocol';
 
 export const sessionId = '6f1d7a52-3c61-4a56-9a0e-5f1c6a2b7d10';
@@ -23,13 +31,17 @@ export function toRequest(step = 1) {
 
 type Step = { fence: number; reply?: StepReply };
 
-export class RecordingStore implements StepLog, Pick<MachineDirectory, 'readCatalog'> {
+export class RecordingStore
+  implements StepLog, Pick<MachineDirectory, 'readCatalog'>, Pick<BlobStore, 'readBlob'>
+{
   readonly opened: OpenStep[] = [];
   readonly commits: CommitStep[] = [];
-  readonly retries: { step: number; fence: number; error: FailureNotice }[] = [];
+  readonly retries: { step: number; fence: number; error: FailureNotice; waiting?: WaitingReason }[] = [];
   /** Notices of attempts that are not repeated. */
   readonly ends: { step: number; fence: number; error: FailureNotice }[] = [];
   readonly catalogReads: string[] = [];
+  readonly blobs = new Map<string, Uint8Array>();
+  readonly blobReads: string[] = [];
   readonly items: StoredItem[] = [];
   readonly catalogs: readonly Catalog[];
   epoch = 1;
@@ -107,9 +119,11 @@ export class RecordingStore implements StepLog, Pick<MachineDirectory, 'readCata
     fence: number;
     error: FailureNotice;
     willRetry: boolean;
+    waiting?: WaitingReason;
   }): Promise<void> {
-    const { step, fence, error } = note;
-    (note.willRetry ? this.retries : this.ends).push({ step, fence, error });
+    const { step, fence, error, waiting } = note;
+    const noted = { step, fence, error, ...(waiting ? { waiting } : {}) };
+    (note.willRetry ? this.retries : this.ends).push(noted);
     return Promise.resolve();
   }
 
@@ -117,5 +131,13 @@ export class RecordingStore implements StepLog, Pick<MachineDirectory, 'readCata
     this.catalogReads.push(digest);
     const catalog = this.catalogs.find((known) => known.digest === digest);
     return catalog ? Promise.resolve(catalog) : Promise.reject(new Failure('catalog.unknown'));
+  }
+
+  readBlob({ digest }: { digest: string }): Promise<{ bytes: Uint8Array; mediaType: string }> {
+    this.blobReads.push(digest);
+    const bytes = this.blobs.get(digest);
+    return bytes
+      ? Promise.resolve({ bytes, mediaType: 'application/octet-stream' })
+      : Promise.reject(new Failure('blob.unknown'));
   }
 }

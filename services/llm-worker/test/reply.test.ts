@@ -32,7 +32,7 @@ describe('a reply', () => {
         { callId: '1.1.0', tool: 'exec_command', placement: 'machine', parallel: true },
         { callId: '1.1.1', tool: 'apply_patch', placement: 'machine', parallel: false },
         { callId: '1.1.2', tool: 'Alpha__first', placement: 'gateway', parallel: true },
-        { callId: '1.1.3', tool: 'no_such_tool', placement: 'machine', parallel: false },
+        { callId: '1.1.3', tool: 'no_such_tool', placement: 'workflow', parallel: false },
       ],
       contextTokens: 150,
       endTurn: true,
@@ -116,7 +116,7 @@ describe('a reply', () => {
           {
             modelCallId: 'call_r0_5',
             tool: 'no_such_tool',
-            placement: 'machine',
+            placement: 'workflow',
             parallel: false,
             form: 'function',
             input: '{}',

@@ -2,7 +2,8 @@ import { defaultTuning, toSampleOptions } from '@holdfast/contracts';
 import { Failure } from '@holdfast/failures';
 import type { StepReply } from '@holdfast/protocol';
 import { describe, expect, test } from 'vitest';
-import { defaultRetryPolicy, withRetries, type AttemptStreamer } from '../src/index.ts';
+import { failureSchedule } from '../src/domain/retries.ts';
+import { withRetries, type AttemptStreamer, type SampleAttempt } from '../src/index.ts';
 import { startHarness, toRejection } from './harness.ts';
 import { toRequest } from './recording-store.ts';
 
@@ -12,17 +13,17 @@ const done: StepReply = { kind: 'reply', calls: [], contextTokens: 0, endTurn: t
 /** Fails in the given ways, then answers. */
 function createFailing(failures: readonly Error[]): {
   streamer: AttemptStreamer;
-  last: (boolean | undefined)[];
+  attempts: (SampleAttempt | undefined)[];
 } {
-  const last: (boolean | undefined)[] = [];
+  const attempts: (SampleAttempt | undefined)[] = [];
   const streamer: AttemptStreamer = {
     sample: (_request, _signal, attempt) => {
-      last.push(attempt?.isLast);
-      const failure = failures[last.length - 1];
+      attempts.push(attempt);
+      const failure = failures[attempts.length - 1];
       return failure ? Promise.reject(failure) : Promise.resolve(done);
     },
   };
-  return { streamer, last };
+  return { streamer, attempts };
 }
 
 function createClock() {
@@ -31,24 +32,37 @@ function createClock() {
 }
 
 describe('retries without Temporal', () => {
-  test('follow the schedule that the durable engine has', () => {
+  test('follow the schedule that the durable engine has for lost workers', () => {
     expect(toSampleOptions(defaultTuning).retry).toEqual({
-      initialInterval: defaultRetryPolicy.firstPauseMs,
-      backoffCoefficient: defaultRetryPolicy.factor,
-      maximumInterval: `${defaultRetryPolicy.longestPauseMs / 1000} seconds`,
-      maximumAttempts: defaultRetryPolicy.attempts,
+      initialInterval: failureSchedule.firstPauseMs,
+      backoffCoefficient: failureSchedule.factor,
+      maximumInterval: `${failureSchedule.longestPauseMs / 1000} seconds`,
     });
   });
 
-  test('double their pauses and give up after the last attempt, which knows that it is the last', async () => {
+  test('double their pauses and give up after the eighth attempt', async () => {
     const clock = createClock();
-    const { streamer, last } = createFailing(
+    const { streamer, attempts } = createFailing(
       Array.from({ length: 9 }, () => new Failure('model.unavailable')),
     );
     const failure = await toRejection(withRetries(streamer, clock).sample(toRequest(), never));
     expect(failure).toMatchObject({ code: 'model.unavailable' });
     expect(clock.pauses).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 32_000]);
-    expect(last).toEqual([false, false, false, false, false, false, false, true]);
+    expect(attempts).toEqual(
+      Array.from({ length: 8 }, (_, index) => ({ number: index + 1, networkWaits: 0 })),
+    );
+  });
+
+  test('wait for the network without an end, and count only the other failures', async () => {
+    const clock = createClock();
+    const away = Array.from({ length: 20 }, () => new Failure('model.unreachable'));
+    const failing = Array.from({ length: 8 }, () => new Failure('model.unavailable'));
+    const { streamer, attempts } = createFailing([...away, ...failing]);
+    const failure = await toRejection(withRetries(streamer, clock).sample(toRequest(), never));
+    expect(failure).toMatchObject({ code: 'model.unavailable' });
+    expect(clock.pauses.slice(0, 6)).toEqual([5000, 10_000, 20_000, 40_000, 60_000, 60_000]);
+    expect(clock.pauses.slice(20)).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 32_000]);
+    expect(attempts.at(-1)).toEqual({ number: 28, networkWaits: 20 });
   });
 
   test('wait as long as the endpoint asked for', async () => {

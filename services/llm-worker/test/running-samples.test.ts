@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { firstAttempt as first } from '../src/domain/retries.ts';
 import { createRunningSamples } from '../src/domain/running-samples.ts';
 import { startHarness, toRejection } from './harness.ts';
 import { sessionId, toRequest, turnId } from './recording-store.ts';
 
 const never = new AbortController().signal;
-const first = { isLast: false };
 
 describe('a cancel hint', () => {
   test('ends the model call of a sealed turn at once, without a commit', async () => {

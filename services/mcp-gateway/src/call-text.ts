@@ -1,10 +1,7 @@
 // call-text.ts: what the model reads of an MCP call, in the layout that models know from Codex.
 import { failureTable } from '@holdfast/failures';
-import { boundText } from '@holdfast/protocol';
+import { boundText, toOutputBound, type OutputStyle } from '@holdfast/protocol';
 import type { ToolAnswer, ToolOutcome } from './tool-caller.ts';
-
-/** What the model reads at most of one output. */
-const outputLimit = { tokens: 10_000 };
 
 type Content = ToolAnswer['content'][number];
 
@@ -17,9 +14,9 @@ export function toAnswerText(answer: ToolAnswer): string {
 /** The text, bounded, in its layout. The wall time has four decimals, in seconds. */
 export function toBoundedLayout(
   text: string,
-  durationMs: number,
+  { durationMs, style }: { durationMs: number; style: OutputStyle | undefined },
 ): { text: string; tokens: number; cut: boolean } {
-  const bounded = boundText(text, outputLimit);
+  const bounded = boundText(text, toOutputBound(style));
   const header = `Wall time: ${(durationMs / 1000).toFixed(4)} seconds\nOutput:\n`;
   return {
     text: header + bounded.text,

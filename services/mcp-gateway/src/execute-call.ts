@@ -52,7 +52,7 @@ async function toOutput(
   switch (outcome.kind) {
     case 'answered': {
       const text = toAnswerText(outcome.answer);
-      const bounded = toBoundedLayout(text, durationMs);
+      const bounded = toBoundedLayout(text, { durationMs, style: options.call.context.outputStyle });
       const status = outcome.answer.failed ? 'failed' : 'ok';
       const output = { status, text: bounded.text, tokens: bounded.tokens, durationMs } as const;
       return bounded.cut ? { ...output, ...(await keepFull(options, text)) } : output;

@@ -24,6 +24,7 @@ function toIdleParts(): SessionServerOptions {
     bus: {
       connected: () => false,
       publishCancel: () => undefined,
+      askMachine: () => Promise.resolve(undefined),
       subscribeEvents: () => () => undefined,
       subscribeDeltas: () => () => undefined,
     },

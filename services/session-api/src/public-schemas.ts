@@ -1,6 +1,14 @@
+import type { BackgroundTerminal } from '@holdfast/protocol';
 // public-schemas.ts: what the public door accepts and answers beyond the schemas it shares with the store. The OpenAPI document is
 // made from these. Bodies are strict: a misspelt field is an error, not a setting that silently does nothing.
-import { failureBodySchema, inputIdSchema, sessionIdSchema, sessionSchema } from '@holdfast/store-client';
+import {
+  failureBodySchema,
+  inputIdSchema,
+  outputStyleSchema,
+  sessionIdSchema,
+  sessionSchema,
+  toolProfileSchema,
+} from '@holdfast/store-client';
 import { z } from 'zod';
 
 /** Postgres keeps neither NUL nor half a surrogate pair; the size is checked where the failure has a code of its own. */
@@ -22,6 +30,8 @@ export const newSessionSchema = z.strictObject({
       baseUrl: z.url('must be a URL').exactOptional(),
       apiKey: z.string().min(1, 'must not be empty').exactOptional(),
       script: z.string().exactOptional(),
+      tools: toolProfileSchema.exactOptional(),
+      outputStyle: outputStyleSchema.exactOptional(),
     }),
     approvalPolicy: z.enum(['never', 'always']).exactOptional(),
   }),
@@ -41,6 +51,13 @@ export const newInputSchema = z.strictObject({
   text: promptText,
 });
 export const inputReceiptSchema = z.object({ duplicate: z.boolean(), delivered: z.boolean() });
+export const interruptSchema = z
+  .strictObject({
+    turnId: inputIdSchema
+      .exactOptional()
+      .describe('The turn that is meant; a repeat that names it never ends the turn after it'),
+  })
+  .nullish();
 export const endedTurnSchema = z.object({
   turnId: inputIdSchema,
   status: z.enum(['completed', 'error', 'cancelled']),
@@ -53,6 +70,16 @@ export const approvalParams = sessionParams.extend({ approvalId: z.string().min(
 export const blobParams = z.object({
   digest: z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hex'),
 });
+
+export const terminalParams = sessionParams.extend({ terminalId: z.coerce.number().int().min(0) });
+export const terminalSchema = z.object({
+  id: z.int().describe('As the model knows it'),
+  command: z.string(),
+  tty: z.boolean(),
+  startedAt: z.string(),
+  state: z.enum(['running', 'exited', 'killed', 'lost']),
+  exitCode: z.int().exactOptional(),
+}) satisfies z.ZodType<BackgroundTerminal>;
 
 const after = z.coerce.number().int().min(0);
 export const pageQuery = z.object({

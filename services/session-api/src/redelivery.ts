@@ -26,6 +26,7 @@ export type RedeliveryOptions = {
 const restMs = 60_000;
 const usualAttemptMs = 3_000;
 const batchSize = 8;
+const pageSize = 500;
 /** How far back a lost notice is looked for. */
 const recentEvents = 200;
 
@@ -55,10 +56,7 @@ async function run(options: RedeliveryOptions, signal: AbortSignal): Promise<voi
 }
 
 async function redeliver(options: RedeliveryOptions, attempts: Attempts, signal: AbortSignal): Promise<void> {
-  const pending = Map.groupBy(
-    await options.store.listPendingInputs({ quietMs: options.quietMs }),
-    ({ sessionId }) => sessionId,
-  );
+  const pending = Map.groupBy(await listPending(options, signal), ({ sessionId }) => sessionId);
   for (const sessionId of attempts.keys()) if (!pending.has(sessionId)) attempts.delete(sessionId);
   const toFailures = (sessionId: SessionId) => attempts.get(sessionId)?.failures ?? 0;
   const due = [...pending]
@@ -75,6 +73,21 @@ async function redeliver(options: RedeliveryOptions, attempts: Attempts, signal:
     );
     if (!taken.includes(true)) return; // R3
   }
+}
+
+/** All of them, ids only: sessions that stay pending hide nobody behind them. */
+async function listPending(
+  { store, quietMs }: RedeliveryOptions,
+  signal: AbortSignal,
+): Promise<PendingInput[]> {
+  const pending: PendingInput[] = [];
+  while (!signal.aborted) {
+    const after = pending.at(-1)?.position ?? 0;
+    const page = await store.listPendingInputs({ quietMs, after, limit: pageSize });
+    pending.push(...page);
+    if (page.length < pageSize) break;
+  }
+  return pending;
 }
 
 /** Resolves to whether the engine took everything. */

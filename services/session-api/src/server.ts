@@ -7,13 +7,14 @@ import type { App } from './routes/app.ts';
 import { addRecordRoutes } from './routes/record-routes.ts';
 import { addSessionRoutes } from './routes/session-routes.ts';
 import { addStreamRoute, type StreamPace } from './routes/stream-route.ts';
+import { addTerminalRoutes } from './routes/terminal-routes.ts';
 import { addTurnRoutes } from './routes/turn-routes.ts';
 
 /** JSON escapes may make a prompt of 1 MiB six times as long. */
 const bodyLimitBytes = 8 * 1_048_576;
 
 export type SessionServerOptions = SessionDeps & {
-  bus: Pick<EventBus, 'connected' | 'publishCancel' | 'subscribeEvents' | 'subscribeDeltas'>;
+  bus: Pick<EventBus, 'connected' | 'publishCancel' | 'askMachine' | 'subscribeEvents' | 'subscribeDeltas'>;
   token: string;
   logger: Logger;
   readiness: () => Promise<string | undefined>;
@@ -37,6 +38,7 @@ export async function createSessionServer(options: SessionServerOptions): Promis
   addSessionRoutes(app, options);
   addTurnRoutes(app, options);
   addRecordRoutes(app, store);
+  addTerminalRoutes(app, options);
   addStreamRoute(app, {
     store,
     bus,

@@ -1,5 +1,5 @@
 import type { CancelHint, EventBus } from '@holdfast/events';
-import type { Delta, SessionEvent } from '@holdfast/protocol';
+import type { Delta, SessionEvent, TerminalReply, TerminalRequest } from '@holdfast/protocol';
 
 /** The bus in one process: delivers at once to whoever is subscribed now, and can be away. */
 export class LocalBus implements EventBus {
@@ -58,6 +58,19 @@ export class LocalBus implements EventBus {
 
   subscribeCancels(): () => void {
     throw new Error('the public door listens to no cancels');
+  }
+
+  /** Asked of machines that nobody plays; one that is played answers. */
+  readonly asked: { machineId: string; request: TerminalRequest }[] = [];
+  machine: ((request: TerminalRequest) => TerminalReply) | undefined;
+
+  async askMachine(machineId: string, request: TerminalRequest): Promise<TerminalReply | undefined> {
+    this.asked.push({ machineId, request });
+    return Promise.resolve(this.machine?.(request));
+  }
+
+  answerMachine(): () => void {
+    throw new Error('the public door is no machine');
   }
 
   close(): Promise<void> {

@@ -55,6 +55,7 @@ export class MemoryStore implements SessionStore {
     const usage = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, reasoningOutputTokens: 0 };
     turns.push({ turnId, ordinal: turns.length + 1, status: 'running', steps: 0, usage, startedAt: at });
     session.state = 'running';
+    session.runningTurn = turnId;
     this.append(sessionId, turnId, {
       type: 'status',
       status: 'starting',
@@ -111,8 +112,10 @@ export class MemoryStore implements SessionStore {
 
   async closeSession({ sessionId }: { sessionId: string }): Promise<Session> {
     this.calls.push('closeSession');
-    const { session } = this.kept(sessionId);
+    const { session, turns } = this.kept(sessionId);
     session.state = 'closed';
+    const running = turns.find(({ status }) => status === 'running');
+    if (running) this.#cancel(sessionId, running);
     return { ...session };
   }
 
@@ -125,13 +128,21 @@ export class MemoryStore implements SessionStore {
     return { duplicate: false };
   }
 
-  async listPendingInputs(): ReturnType<SessionStore['listPendingInputs']> {
+  async listPendingInputs({
+    after,
+    limit,
+  }: Parameters<SessionStore['listPendingInputs']>[0]): ReturnType<SessionStore['listPendingInputs']> {
     this.calls.push('listPendingInputs');
-    return [...this.#sessions.values()].flatMap(({ session, inputs, turns }) => {
+    const pending = [...this.#sessions.values()].flatMap(({ session, inputs, turns }) => {
       const ended = new Set(turns.filter(({ status }) => status !== 'running').map(({ turnId }) => turnId));
-      const pending = [...inputs.values()].filter(({ inputId }) => !ended.has(inputId));
-      return pending.map(({ inputId, kind }) => ({ sessionId: session.sessionId, input: { inputId, kind } }));
+      return [...inputs.values()]
+        .filter(({ inputId }) => !ended.has(inputId))
+        .map(({ inputId, kind }) => ({ sessionId: session.sessionId, input: { inputId, kind } }));
     });
+    return pending
+      .map(({ sessionId, input }, index) => ({ position: index + 1, sessionId, input }))
+      .filter(({ position }) => position > after)
+      .slice(0, limit);
   }
 
   async listTurns({ sessionId }: { sessionId: string }): Promise<Turn[]> {
@@ -175,19 +186,24 @@ export class MemoryStore implements SessionStore {
     return decided;
   }
 
-  async cancelRunningTurn({
+  async sealTurn({
     sessionId,
-  }: {
-    sessionId: string;
-  }): ReturnType<SessionStore['cancelRunningTurn']> {
-    this.calls.push('cancelRunningTurn');
-    const { turns, session } = this.kept(sessionId);
-    const turn = turns.find(({ status }) => status === 'running');
-    if (!turn) throw new Failure('session.not-running');
+    turnId,
+  }: Parameters<SessionStore['sealTurn']>[0]): ReturnType<SessionStore['sealTurn']> {
+    this.calls.push('sealTurn');
+    const { turns } = this.kept(sessionId);
+    const turn = turns.find((candidate) => candidate.turnId === turnId);
+    if (!turn) throw new Failure('input.invalid', { detail: `the session has no input ${turnId}` });
+    if (turn.status === 'running') this.#cancel(sessionId, turn);
+    return { status: turn.status === 'running' ? 'cancelled' : turn.status };
+  }
+
+  #cancel(sessionId: string, turn: Turn): void {
+    const { session } = this.kept(sessionId);
     turn.status = 'cancelled';
+    delete session.runningTurn;
     if (session.state !== 'closed') session.state = 'idle';
     this.append(sessionId, turn.turnId, { type: 'status', status: 'cancelled' });
-    return { turnId: turn.turnId, status: 'cancelled' };
   }
 
   async listMachines(): Promise<Machine[]> {

@@ -68,7 +68,7 @@ describe('redelivery', () => {
   test('tells the engine again of a cancelled turn and of an answered approval', async () => {
     const store = await createStore(2);
     store.startTurn(toId(0), 'in-1');
-    await store.cancelRunningTurn({ sessionId: toId(0) });
+    await store.sealTurn({ sessionId: toId(0), turnId: 'in-1', end: { kind: 'cancelled' } });
     await store.addInput({ sessionId: toId(0), input: { inputId: 'in-2', kind: 'prompt', text: 'next' } });
     store.startTurn(toId(1), 'in-1');
     const approval = { approvalId: 'ap_1.1.0', callId: '1.1.0' };
@@ -100,6 +100,13 @@ describe('redelivery', () => {
     expect(delivery.taken.map(({ sessionId }) => sessionId)).toEqual([toId(7), toId(8), toId(9)]);
   });
 
+  test('looks at sessions behind a full page of ones that stay pending', async () => {
+    const store = await createStore(520);
+    const delivery = new RecordedDelivery();
+    await redeliver(store, delivery, () => delivery.until(520));
+    expect(new Set(delivery.taken.map(({ sessionId }) => sessionId)).size).toBe(520);
+  });
+
   test('leaves closed sessions alone', async () => {
     const store = await createStore(2);
     await store.closeSession({ sessionId: toId(0) });
@@ -112,9 +119,9 @@ describe('redelivery', () => {
     const store = await createStore(1);
     const list = store.listPendingInputs.bind(store);
     let refusals = 2;
-    store.listPendingInputs = () => {
+    store.listPendingInputs = (request) => {
       refusals -= 1;
-      return refusals >= 0 ? Promise.reject(new Error('away')) : list();
+      return refusals >= 0 ? Promise.reject(new Error('away')) : list(request);
     };
     const delivery = new RecordedDelivery();
     await redeliver(store, delivery, () => delivery.until(1));

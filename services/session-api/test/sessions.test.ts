@@ -7,6 +7,12 @@ const sessionId = '0f9a3c52-6f0c-4bb8-9a53-6f1c7a7d2a11';
 const model = { name: 'gpt-5.5' };
 
 describe('creating a session', () => {
+  test('keeps what its model is offered and how it reads outputs', async () => {
+    await using door = await openDoor();
+    const given = { ...model, tools: 'files', outputStyle: 'lines' } as const;
+    expect((await door.client.createSession({ settings: { model: given } })).settings.model).toEqual(given);
+  });
+
   test('creates it on the only machine, in its workspace, and starts the first turn in the same request', async () => {
     await using door = await openDoor();
     const created = await door.client.createSession({

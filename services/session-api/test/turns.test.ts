@@ -114,6 +114,20 @@ describe('an interrupt', () => {
     expect(door.delivery.taken.at(-1)).toEqual({ message: 'interrupt', sessionId, id: 'in-1' });
   });
 
+  test('sent again after its reply was lost leaves the turn alone that has started since', async () => {
+    await using door = await openWithSession();
+    const session = door.client.open(sessionId);
+    await session.submit({ inputId: 'in-1', text: 'go' });
+    await session.submit({ inputId: 'in-2', text: 'next' });
+    door.store.startTurn(sessionId, 'in-1');
+    const ended = { status: 200, body: { turnId: 'in-1', status: 'cancelled' } };
+    expect(await door.send('POST', `${path}/interrupt`, { turnId: 'in-1' })).toEqual(ended);
+    door.store.startTurn(sessionId, 'in-2');
+    expect(await door.send('POST', `${path}/interrupt`, { turnId: 'in-1' })).toEqual(ended);
+    expect((await session.listTurns()).map(({ status }) => status)).toEqual(['cancelled', 'running']);
+    await expect(session.interrupt({ turnId: 'in-3' })).rejects.toMatchObject({ code: 'input.invalid' });
+  });
+
   test('says that no turn is running', async () => {
     await using door = await openWithSession();
     await expect(door.client.open(sessionId).interrupt()).rejects.toMatchObject({
@@ -168,6 +182,9 @@ describe('the OpenAPI document', () => {
     expect(routes.toSorted()).toEqual(
       [
         'post /v1/sessions 201 4XX 5XX',
+        'get /v1/sessions/{sessionId}/terminals 200 4XX 5XX',
+        'post /v1/sessions/{sessionId}/terminals/{terminalId}/kill 200 4XX 5XX',
+        'post /v1/sessions/{sessionId}/terminals/clean 200 4XX 5XX',
         'get /v1/sessions 200 4XX 5XX',
         'get /v1/sessions/{sessionId} 200 4XX 5XX',
         'post /v1/sessions/{sessionId}/close 200 4XX 5XX',

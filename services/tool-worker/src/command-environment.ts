@@ -1,7 +1,8 @@
 // command-environment.ts: what commands see of the environment: the person's login environment, without Holdfast's own secrets, and with
 // settings that keep programs from paging, colouring and asking.
 import { spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 type Environment = Record<string, string>;
@@ -11,8 +12,8 @@ export type CommandEnvironment = {
   shell: string;
   /** What this process was started with. */
   plain: Environment;
-  /** What a login shell would have; captured once, in the background. Falls back to `plain`. Never rejects. */
-  login: Promise<Environment>;
+  /** What a login shell would have; captured in the background, and again when a profile has changed. Falls back to `plain`. Never rejects. */
+  login: () => Promise<Environment>;
 };
 
 const forced: Environment = {
@@ -44,8 +45,42 @@ export function createCommandEnvironment(
   );
   const shell = findShell(base);
   const plain = toCommandEnvironment(base);
-  const login = captureLogin(shell, toAllowed(base)).then(toCommandEnvironment, () => plain);
-  return { shell, plain, login };
+  const capture = () => captureLogin(shell, toAllowed(base)).then(toCommandEnvironment, () => plain);
+  const profiles = toProfiles(base['HOME'] ?? homedir());
+  let version = toVersion(profiles);
+  let login = capture();
+  return {
+    shell,
+    plain,
+    login: () => {
+      const current = toVersion(profiles);
+      if (current !== version) {
+        version = current;
+        login = capture();
+      }
+      return login;
+    },
+  };
+}
+
+/** What a login shell of bash reads, directly or by the usual profile. */
+function toProfiles(home: string): string[] {
+  const own = ['.bash_profile', '.bash_login', '.profile', '.bashrc'].map((name) => join(home, name));
+  return ['/etc/profile', '/etc/profile.d', '/etc/bash.bashrc', ...own];
+}
+
+/** Changes when one of the files is written, replaced, made or removed. */
+function toVersion(files: readonly string[]): string {
+  return files.map(toFileVersion).join(' ');
+}
+
+function toFileVersion(file: string): string {
+  try {
+    const { ino, size, mtimeNs } = statSync(file, { bigint: true });
+    return `${ino}:${size}:${mtimeNs}`;
+  } catch {
+    return '-';
+  }
 }
 
 /** Without what is withheld, with what is forced. */

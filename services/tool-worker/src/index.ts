@@ -4,6 +4,7 @@ import type { ToolWorkerService } from './service.ts';
 export { createCallRunner, openMachine } from './machine.ts';
 export type { Machine, MachineOptions } from './machine.ts';
 export type { CallExecutor, DispatchStop } from './call-executor.ts';
+export { toolSpecs } from './tool-specs.ts';
 export type { ToolWorkerService } from './service.ts';
 
 /**

@@ -2,15 +2,17 @@
 import { mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { BlobStore, CallLog, CallRunner } from '@holdfast/agent-loop';
+import type { BlobStore, CallLog, CallRunner, SessionLog } from '@holdfast/agent-loop';
 import { Failure } from '@holdfast/failures';
+import { tryLock } from '@holdfast/kernel-lock';
 import type { MachineRegistration } from '@holdfast/protocol';
 import { toCatalog } from '@holdfast/store-client';
 import type { Logger } from '@holdfast/telemetry';
+import { createBackgroundTerminals, type BackgroundTerminals } from './background-terminals.ts';
 import { createCallExecutor, type CallExecutor } from './call-executor.ts';
 import { createCommandEnvironment } from './command-environment.ts';
+import { startExitNotices } from './exit-notices.ts';
 import { Journal, type CallOrigin } from './journal.ts';
-import { tryLock } from './kernel-lock.ts';
 import type { DeltaPublisher } from './live-output.ts';
 import { openIdentity } from './machine-identity.ts';
 import { ProcessHostClient } from './process-host/client.ts';
@@ -32,6 +34,8 @@ export type MachineOptions = {
   store: Pick<CallLog, 'claimCall' | 'askApproval' | 'finishCall'> & Pick<BlobStore, 'putBlob'>;
   /** Live output of commands. */
   publishDelta?: DeltaPublisher;
+  /** Takes inputs for sessions from the machine itself; without it no command can ask to be told of its end. */
+  addInput?: SessionLog['addInput'];
   logger: Logger;
 };
 
@@ -43,6 +47,7 @@ export type Machine = {
   /** To be called when the store has taken the registration. */
   confirmBoot(): void;
   calls: CallExecutor;
+  terminals: BackgroundTerminals;
   /** What calls changed in their workspaces, and the way back. */
   workspaces: Pick<WorkspaceGuard, 'undo' | 'diff'>;
   /** Dispatches that an earlier process of this machine did not answer. */
@@ -66,7 +71,14 @@ export function openMachine(options: MachineOptions): Machine {
   const journal = new Journal(join(stateDir, 'journal.db'));
   const host = createHostClient(options);
   const keeper = createOutputKeeper(store);
-  const tools = createRegistry({ host, keeper, environment: createCommandEnvironment(options.env) });
+  const tools = createRegistry({
+    host,
+    keeper,
+    environment: createCommandEnvironment(options.env),
+    workspace: options.workspace,
+    blobs: store,
+    canNotify: options.addInput !== undefined,
+  });
   const { machineId, bootId } = identity;
   const unanswered = journal.list().flatMap((row) => row.origin ?? []);
   const publishDelta = options.publishDelta ?? (() => undefined);
@@ -83,9 +95,12 @@ export function openMachine(options: MachineOptions): Machine {
     logger,
     workspace,
   });
+  const { addInput } = options;
+  const endNotices = addInput ? startExitNotices({ host, addInput, logger }) : () => undefined;
   let closed: Promise<void> | undefined;
   const close = async ({ limitMs }: { limitMs: number }) => {
     await calls.close({ limitMs });
+    endNotices();
     await Promise.all([host.close({ stopHost: true }), workspace.close()]);
     journal.close();
     lock.release();
@@ -99,6 +114,7 @@ export function openMachine(options: MachineOptions): Machine {
     earlierBoots: identity.earlierBoots,
     confirmBoot: () => identity.confirmBoot(),
     calls,
+    terminals: createBackgroundTerminals(host),
     workspaces: workspace,
     unansweredDispatches: () => unanswered,
     ready: () => host.ready(),

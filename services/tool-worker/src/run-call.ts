@@ -7,7 +7,7 @@
 // C6  What is kept of a call goes only when the store has the outcome, or has ended the turn.
 import type { CallLog } from '@holdfast/agent-loop';
 import { Failure } from '@holdfast/failures';
-import type { CallDetail, CallOutput, CallResult, Claim } from '@holdfast/protocol';
+import type { CallDetail, CallOutput, CallResult, Claim, Effects } from '@holdfast/protocol';
 import type { Logger } from '@holdfast/telemetry';
 import { toConflictOutput, toShortOutput, toUnknownOutput } from './call-outputs.ts';
 import type { Journal } from './journal.ts';
@@ -27,7 +27,7 @@ export type CallDeps = {
   publishDelta: DeltaPublisher;
   logger: Logger;
   running: RunningCalls<CallResult>;
-  workspace: Pick<WorkspaceGuard, 'begin' | 'end'>;
+  workspace: Pick<WorkspaceGuard, 'begin' | 'end' | 'noteRead'>;
 };
 
 export type CallRequest = { sessionId: string; callId: string };
@@ -83,21 +83,23 @@ async function toOutcome(context: Context, claim: Granted): Promise<Outcome> {
     const sameKernelBoot = row.kernelBoot === deps.kernelBoot;
     const found = await tool.resolve(run, { evidence: row.evidence, sameKernelBoot }); // C3
     if (found !== 'not-started') {
-      if (changesFiles(tool)) deps.workspace.end({ call });
+      if (changesFiles(tool.spec.effects)) deps.workspace.end({ call });
       return toResult(found);
     }
   }
   const prepared = await tool.prepare(call);
   if (prepared.kind === 'refused') return toResult(prepared.output);
   const approved = row !== undefined || (claim.kind === 'run' && claim.approval === 'accepted');
-  if (!approved && needsApproval(tool, call)) return { kind: 'ask', question: prepared.question };
+  const { effects = tool.spec.effects } = prepared;
+  if (!approved && needsApproval(effects, call)) return { kind: 'ask', question: prepared.question };
   if (run.signal.aborted) return toResult(toShortOutput('aborted', 'aborted by user before it was started'));
   const guarded = { call, ...(prepared.files ? { files: prepared.files } : {}) };
-  const conflicts = changesFiles(tool) ? await deps.workspace.begin(guarded) : []; // C5
+  const conflicts = changesFiles(effects) ? await deps.workspace.begin(guarded) : []; // C5
   if (conflicts.length > 0) {
     deps.workspace.end({ call });
     return toResult(toConflictOutput(call, conflicts));
   }
+  if (prepared.reads !== undefined) deps.workspace.noteRead(call, prepared.reads);
   deps.journal.begin({
     ...request,
     ...(running.origin ? { origin: running.origin } : {}),
@@ -111,7 +113,7 @@ async function toOutcome(context: Context, claim: Granted): Promise<Outcome> {
   try {
     return toResult(await prepared.run(run));
   } finally {
-    if (changesFiles(tool)) deps.workspace.end(guarded);
+    if (changesFiles(effects)) deps.workspace.end(guarded);
   }
 }
 
@@ -125,11 +127,11 @@ function toToolRun({ deps, request, running }: Context, call: CallDetail): ToolR
   return { call, key: toCallKey(request), signal: running.stop.signal, emit };
 }
 
-function needsApproval(tool: Tool, call: CallDetail): boolean {
-  return call.context.approvalPolicy === 'always' && changesFiles(tool);
+function needsApproval(effects: Effects, call: CallDetail): boolean {
+  return call.context.approvalPolicy === 'always' && changesFiles(effects);
 }
 
-function changesFiles({ spec: { effects } }: Tool): boolean {
+function changesFiles(effects: Effects): boolean {
   return effects === 'write' || effects === 'execute';
 }
 
@@ -183,15 +185,16 @@ async function write(
 }
 
 function conclude({ deps, request }: Context, claim: Exclude<Claim, Granted>): CallResult {
-  if (claim.kind !== 'awaiting-approval') release(deps, toCallKey(request)); // C6
+  if (claim.kind !== 'awaiting-approval')
+    release(deps, toCallKey(request), { sealed: claim.kind === 'sealed' }); // C6
   return claim;
 }
 
 /** In the background: the outcome is safe already. A row that stays behind is looked at again at the next start. */
-function release(deps: CallDeps, key: string): void {
+function release(deps: CallDeps, key: string, end: { sealed: boolean }): void {
   const row = deps.journal.read(key);
   if (!row) return;
-  const discarded = deps.tools.get(row.tool)?.discard?.(key) ?? Promise.resolve();
+  const discarded = deps.tools.get(row.tool)?.discard?.(key, end) ?? Promise.resolve();
   discarded.then(
     () => deps.journal.remove(key),
     (error: unknown) => deps.logger.warn({ err: error, key }, 'a finished call could not be tidied up'),

@@ -12,6 +12,7 @@ import {
   type RunningWorker,
 } from '@holdfast/temporal-runtime';
 import { createCallActivities } from './activities.ts';
+import { startSweep, type SweepOptions } from './closed-sessions.ts';
 import { readConfig, type ToolWorkerConfig } from './config.ts';
 import { keepLease, type Lease } from './lease.ts';
 import { openMachine, type Machine } from './machine.ts';
@@ -47,6 +48,7 @@ export async function startToolWorker(env: Env): Promise<ToolWorkerService> {
     supervised: config.HOLDFAST_PARENT_PIPE === '1',
     store: createHttpStore(access),
     publishDelta: (delta) => bus.publishDelta(delta),
+    addInput: (request) => createHttpStore(access).addInput(request),
     logger,
   });
   const lease = keepLease({
@@ -59,6 +61,7 @@ export async function startToolWorker(env: Env): Promise<ToolWorkerService> {
   const host = watchHost(machine, logger);
   const endRecovery = startRecovery(config, { machine, lease, logger });
   const endHints = followHints(bus, machine, lease);
+  const endTerminals = serveTerminals(bus, { machine, lease, store: createHttpStore(access), logger });
   const health = await startHealthServer({
     service: 'tool-worker',
     port: config.HOLDFAST_TOOL_WORKER_HEALTH_PORT,
@@ -69,6 +72,7 @@ export async function startToolWorker(env: Env): Promise<ToolWorkerService> {
     endRecovery();
     await worker.shutdown();
     endHints();
+    endTerminals();
     await machine.close({ limitMs: reportMs });
     await lease.release();
     await Promise.all([bus.close(), health.close()]);
@@ -99,6 +103,20 @@ function followHints(bus: EventBus, machine: Machine, lease: Lease): () => void 
   void lease.held.then(() =>
     ends.push(bus.subscribeCalls(machineId, (hint) => machine.calls.anticipate(hint))),
   );
+  return () => {
+    for (const end of ends) end();
+  };
+}
+
+/** People ask about background commands over the bus; those of closed sessions are ended also without a word from there. */
+function serveTerminals(
+  bus: EventBus,
+  options: { machine: Machine; lease: Lease; store: SweepOptions['store']; logger: Logger },
+): () => void {
+  const { machine, lease, store, logger } = options;
+  const { terminals, registration } = machine;
+  const ends = [bus.answerMachine(registration.machineId, (request) => terminals.answer(request))];
+  void lease.held.then(() => ends.push(startSweep({ terminals, store, logger })));
   return () => {
     for (const end of ends) end();
   };

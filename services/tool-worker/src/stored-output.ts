@@ -1,11 +1,24 @@
 // stored-output.ts: what the model reads of an output on disk, and the whole of it as a blob when that had to be cut.
 import type { BlobStore } from '@holdfast/agent-loop';
-import { boundEnds, boundText, type BlobRef, type BoundedText } from '@holdfast/protocol';
-import { readOutput, segmentBytes } from './process-host/output-files.ts';
+import {
+  boundEnds,
+  boundText,
+  toBoundBytes,
+  type BlobRef,
+  type BoundedText,
+  type OutputBound,
+} from '@holdfast/protocol';
+import { countLines, readOutput, segmentBytes } from './process-host/output-files.ts';
 
-export type StoredOutput = { folder: string; bytes: number; lines: number };
+/** The bytes from `start` to `end` of what a command printed. */
+export type StoredOutput = {
+  folder: string;
+  start: number;
+  end: number;
+  /** Counted in what is still on disk when it is not known. */
+  lines?: number;
+};
 
-const bytesPerToken = 4;
 /** The longest UTF-8 character: a cut end may begin or stop inside one. */
 const characterBytes = 4;
 /** A larger output keeps its first and its last half of this. */
@@ -13,15 +26,16 @@ const blobLimitBytes = 2 * segmentBytes;
 const mediaType = 'text/plain; charset=utf-8';
 
 /** Reads no more than the bound needs. */
-export function readBounded(output: StoredOutput, bound: { tokens: number }): BoundedText {
-  const { folder, bytes, lines } = output;
-  const budget = bound.tokens * bytesPerToken;
-  if (bytes <= budget)
-    return boundText(bytes === 0 ? '' : readOutput(folder, { start: 0, end: bytes }).toString('utf8'), bound);
+export function readBounded(output: StoredOutput, bound: OutputBound): BoundedText {
+  const { folder, start, end } = output;
+  const budget = toBoundBytes(bound);
+  if (end - start <= budget)
+    return boundText(end === start ? '' : readOutput(folder, { start, end }).toString('utf8'), bound);
   const half = Math.ceil(budget / 2) + characterBytes;
-  const head = readOutput(folder, { start: 0, end: half }).toString('utf8');
-  const tail = readOutput(folder, { start: bytes - half, end: bytes }).toString('utf8');
-  return boundEnds({ head, tail, totalBytes: bytes, totalLines: lines }, bound);
+  const head = readOutput(folder, { start, end: start + half }).toString('utf8');
+  const tail = readOutput(folder, { start: end - half, end }).toString('utf8');
+  const totalLines = output.lines ?? countLines(folder, { start, end });
+  return boundEnds({ head, tail, totalBytes: end - start, totalLines }, bound);
 }
 
 export type OutputKeeper = {
@@ -43,11 +57,12 @@ export function createOutputKeeper(store: Pick<BlobStore, 'putBlob'>): OutputKee
   };
 }
 
-function readWhole({ folder, bytes }: StoredOutput): Uint8Array {
-  if (bytes <= blobLimitBytes) return readOutput(folder, { start: 0, end: bytes });
+function readWhole({ folder, start, end }: StoredOutput): Uint8Array {
+  const bytes = end - start;
+  if (bytes <= blobLimitBytes) return readOutput(folder, { start, end });
   const note = Buffer.from(`\n… ${bytes - blobLimitBytes} bytes are missing here …\n`);
   const half = (blobLimitBytes - 2 * note.length) / 2;
-  const head = readOutput(folder, { start: 0, end: half });
-  const tail = readOutput(folder, { start: bytes - half, end: bytes });
+  const head = readOutput(folder, { start, end: start + half });
+  const tail = readOutput(folder, { start: end - half, end });
   return Buffer.concat([head, note, tail]);
 }

@@ -67,7 +67,9 @@ describe('an announced call', () => {
   });
 
   test('is looked up and not run when an earlier process had claimed it', async () => {
-    const probe = createProbe({ resolve: () => Promise.reject(new Error('not asked without a journal row')) });
+    const probe = createProbe({
+      resolve: () => Promise.reject(new Error('not asked without a journal row')),
+    });
     claimEarlier(probe);
     probe.executor.anticipate(announced);
     expect(await probe.executor.run(probe.request, never)).toMatchObject({ kind: 'finished', status: 'ok' });

@@ -118,7 +118,7 @@ describe('exec_command', () => {
     const output = await exec(openTestMachine(), input);
     expect([output?.status, output?.text]).toEqual([
       'failed',
-      `failed to parse function arguments: ${reason}. A valid call: {"cmd": "ls -la", "workdir": "src"}`,
+      `failed to parse function arguments: ${reason}. A valid call: {"cmd":"ls -la","workdir":"src"}`,
     ]);
   });
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import { tryLock } from '@holdfast/kernel-lock';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { toShortOutput } from '../src/call-outputs.ts';
 import { Journal, type JournalRow } from '../src/journal.ts';
-import { tryLock } from '../src/kernel-lock.ts';
 import { createFolder } from './folders.ts';
 
 const toRow = (key: string): JournalRow => ({

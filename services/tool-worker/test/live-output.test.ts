@@ -65,7 +65,7 @@ describe('an output on disk', () => {
     const writer = new OutputWriter(folder);
     writer.append(bytes);
     writer.close();
-    return { folder, bytes: writer.bytes, lines: writer.lines };
+    return { folder, start: 0, end: writer.bytes, lines: writer.lines };
   }
 
   test('is bounded as if it had been read as a whole', () => {

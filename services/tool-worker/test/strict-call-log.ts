@@ -8,6 +8,7 @@ import {
   type CallDetail,
   type CallOutput,
   type Claim,
+  type OutputStyle,
 } from '@holdfast/protocol';
 
 type Entry = {
@@ -26,6 +27,7 @@ export type NewTestCall = {
   cwd: string;
   form?: 'function' | 'freeform';
   approvalPolicy?: ApprovalPolicy;
+  outputStyle?: OutputStyle;
 };
 
 export const testSessionId = '0198f3a0-1111-7222-8333-444455556666';
@@ -43,7 +45,7 @@ export class StrictCallLog
   readonly #waiting: { callId: string; resolve: (output: CallOutput) => void }[] = [];
 
   add(call: NewTestCall): { sessionId: string; callId: string } {
-    const { callId, tool, input, cwd, form = 'function', approvalPolicy = 'never' } = call;
+    const { callId, tool, input, cwd, form = 'function', approvalPolicy = 'never', outputStyle } = call;
     if (this.#calls.has(callId)) throw new Error(`call ${callId} exists`);
     const detail: CallDetail = {
       sessionId: testSessionId,
@@ -53,7 +55,7 @@ export class StrictCallLog
       tool,
       form,
       input,
-      context: { cwd, approvalPolicy },
+      context: { cwd, approvalPolicy, ...(outputStyle ? { outputStyle } : {}) },
     };
     this.#calls.set(callId, { call: detail, state: 'pending', fence: 0, approval: 'none' });
     return { sessionId: testSessionId, callId };

@@ -55,7 +55,9 @@ type HeldTurn = {
 async function startTurn(id: string): Promise<HeldTurn> {
   const gate = stack.model.gate(id);
   const held = { output: [{ text: 'the whole answer' }], chunk: { size: 4 }, midGate: id };
-  const session = await driveSession(stack, script(command(heldCommand), held), { prompt: 'go' });
+  const session = await driveSession(stack, script(command(heldCommand, { yield_time_ms: 30_000 }), held), {
+    prompt: 'go',
+  });
   const letCommandEnd = () => writeFileSync(join(session.cwd, 'proceed'), '');
   return {
     session,

@@ -11,17 +11,16 @@ import type { SessionEvent } from '@holdfast/protocol';
 import { createHttpStore } from '@holdfast/store-client';
 import { describeHistoryStore, expectSameBehaviour } from '@holdfast/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startPostgres, type EmbeddedPostgres } from './embedded-postgres.ts';
+import { startTestDatabases, type TestDatabases } from './test-databases.ts';
 
-let postgres: EmbeddedPostgres;
-let databases = 0;
+let postgres: TestDatabases;
 
 beforeAll(async () => {
-  postgres = await startPostgres();
+  postgres = await startTestDatabases();
 });
 afterAll(() => postgres.close());
 
-const createUrl = () => postgres.createDatabase(`holdfast_${(databases += 1)}`);
+const createUrl = () => postgres.create();
 const expire = { name: 'expire', text: 'update machines set lease_expires_at = clock_timestamp()' };
 const nobody = { TEMPORAL_ADDRESS: '127.0.0.1:1', NATS_URL: 'nats://127.0.0.1:1' };
 const token = 'token-of-the-conformance-test';

@@ -250,17 +250,20 @@ describe('a stack that cannot start ends with 1, one sentence, and nothing left 
     expect(listStateProcesses(state)).toEqual([]);
   });
 
-  test.each([['up'], ['sessions'], ['exec']])('a state folder that cannot be made, for %s', async (name) => {
-    const folder = stack.folder();
-    writeFileSync(join(folder, 'file'), 'in the way');
-    const state = join(folder, 'file', 'state');
-    const args = name === 'exec' ? ['exec', 'go'] : [name];
-    const ended = await stack.holdfast(args, { env: { HOLDFAST_STATE_DIR: state }, cwd: folder });
-    expect(ended.code).toBe(1);
-    expect(ended.stdout).toBe('');
-    expect(ended.stderr).toMatch(
-      /^holdfast: The state folder \S+ cannot be read( and written)? \(ENOTDIR\): repair its permissions or set HOLDFAST_STATE_DIR to another folder\.\n$/,
-    );
-    expect(readdirSync(folder)).toEqual(['file']);
-  });
+  test.each([['up'], ['down'], ['status'], ['logs'], ['sessions'], ['exec']])(
+    'a state folder that cannot be made, for %s',
+    async (name) => {
+      const folder = stack.folder();
+      writeFileSync(join(folder, 'file'), 'in the way');
+      const state = join(folder, 'file', 'state');
+      const args = name === 'exec' ? ['exec', 'go'] : [name];
+      const ended = await stack.holdfast(args, { env: { HOLDFAST_STATE_DIR: state }, cwd: folder });
+      expect(ended.code).toBe(1);
+      expect(ended.stdout).toBe('');
+      expect(ended.stderr).toMatch(
+        /^holdfast: The state folder \S+ cannot be read( and written)? \(ENOTDIR\): repair its permissions or set HOLDFAST_STATE_DIR to another folder\.\n$/,
+      );
+      expect(readdirSync(folder)).toEqual(['file']);
+    },
+  );
 });

@@ -30,7 +30,7 @@ async function expectStillThere(stack: TestStack, sessionId: string, wanted: str
 
 /** A turn whose command runs; `marker` is part of the command line of its one process. */
 async function runSleep(stack: TestStack, seconds: string) {
-  const reply = command(`sleep ${seconds}; echo late`);
+  const reply = command(`sleep ${seconds}; echo late`, { yield_time_ms: 30_000 });
   const env = stack.play(seconds, script(reply, answer('I was told')));
   const running = stack.start(['exec', 'wait'], { env, cwd: stack.folder() });
   await running.waitForLine(`▸ sleep ${seconds}`);

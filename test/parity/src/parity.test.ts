@@ -56,7 +56,7 @@ function toComparable(event: SessionEvent, cwd: string): unknown {
       ? value
           .replaceAll(cwd, '.')
           .replaceAll(/127\.0\.0\.1:\d+|parity-\d+/g, '…')
-          .replaceAll(/Chunk ID: \w+|\d+\.\d+( seconds|s\b)/g, '…')
+          .replaceAll(/Chunk ID: \w+|\d+(\.\d+)?( seconds|s\b)/g, '…')
       : value;
   });
   return JSON.parse(text) as unknown;
@@ -76,6 +76,9 @@ const plays: Record<string, Play> = {
   'an MCP call with progress': { script: script(call('mcp__progress__count', {}), answer('two')) },
   'a failure that is retried': {
     script: script({ ...answer('through'), fail: { status: 500, times: 1 } }),
+  },
+  'a rate limit': {
+    script: script({ ...answer('through'), fail: { status: 429, message: 'slow', retryAfterSeconds: 2.5 } }),
   },
   'a failure that ends the turn': {
     script: script({ ...answer(''), fail: { status: 401, times: 'always' } }),

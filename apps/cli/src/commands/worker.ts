@@ -30,6 +30,8 @@ export async function startWorker(
   const machineStateDir = toMachineStateDir(paths.stateDir, request.name);
   await mkdir(machineStateDir, { recursive: true, mode: 0o700 });
   const service = await startToolWorker({
+    // A person looks at this terminal: only what is wrong, unless they want more.
+    HOLDFAST_LOG_LEVEL: 'warn',
     ...terminal.env,
     ...connections,
     HOLDFAST_MACHINE_NAME: request.name,

@@ -43,7 +43,7 @@ export async function execLocally(terminal: Terminal, request: LocalRequest): Pr
     note(terminal, `session ${session.sessionId} (in this process; it ends with it)`);
     const watched: WatchedSession = {
       sessionId: session.sessionId,
-      interrupt: () => session.interrupt(),
+      interrupt: (turn) => session.interrupt(turn),
       events: ({ onDelta, ...options }) => {
         if (onDelta) watcher.onDelta = onDelta;
         return session.events(options);

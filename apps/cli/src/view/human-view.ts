@@ -44,6 +44,8 @@ type ViewState = {
   texts: string[];
   calls: Map<string, string>;
   streamed: { key: string; attempt: number; text: string };
+  /** Nothing has happened since the turn began to wait. */
+  waiting: boolean;
   startedAt: string;
   usage: TokenUsage;
 };
@@ -53,6 +55,7 @@ export function createHumanView(options: HumanViewOptions): HumanView {
     texts: [],
     calls: new Map(),
     streamed: { key: '', attempt: 0, text: '' },
+    waiting: false,
     startedAt: '',
     usage: noUsage,
   };
@@ -66,6 +69,7 @@ export function createHumanView(options: HumanViewOptions): HumanView {
 
 function toLines(event: SessionEvent, state: ViewState, options: HumanViewOptions): string[] {
   const { paint } = options;
+  state.waiting = event.type === 'status' && event.status === 'waiting';
   switch (event.type) {
     case 'status':
       return toStatusLines(event, state, options);
@@ -191,6 +195,7 @@ function takeDelta(delta: Delta, state: ViewState): void {
   const key = delta.kind === 'output' ? `output ${delta.callId}` : `${delta.kind} ${delta.step}`;
   const { streamed } = state;
   if (streamed.key === key && delta.attempt < streamed.attempt) return;
+  state.waiting = false;
   const goesOn = streamed.key === key && delta.attempt === streamed.attempt;
   // The live line shows an end only, so there is no need to keep more.
   state.streamed = {
@@ -200,7 +205,8 @@ function takeDelta(delta: Delta, state: ViewState): void {
   };
 }
 
-function toStatus({ calls, streamed }: ViewState): string {
+function toStatus({ calls, streamed, waiting }: ViewState): string {
+  if (waiting) return 'waiting…';
   const last = toPlainText(streamed.text).trimEnd().split('\n').at(-1)?.trim() ?? '';
   if (calls.size === 0) return last === '' ? 'thinking…' : `… ${Array.from(last).slice(-60).join('')}`;
   const running = `▸ ${[...calls.values()].join(' ▸ ')}`;

@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Env } from '@holdfast/config';
+import { waitForLock } from '@holdfast/kernel-lock';
 import { findOnPath, isExecutable, run } from '../executables.ts';
-import { waitForLock } from '../kernel-lock.ts';
 import { StackError, stackCodes, systemReason } from '../stack-error.ts';
 import { buildBinary } from './build.ts';
 import { downloadBinary } from './download.ts';

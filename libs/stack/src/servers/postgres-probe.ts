@@ -1,7 +1,8 @@
 import { dirname } from 'node:path';
 import { StackError, stackCodes } from '../stack-error.ts';
 
-const CONNECT_TIMEOUT_MS = 1_000;
+// Generous: a refused connection is known at once, and a busy machine takes its time to admit one.
+const CONNECT_TIMEOUT_MS = 5_000;
 const WRONG_PASSWORD = '28P01';
 const DATABASE_EXISTS = '42P04';
 const NO_SUCH_DATABASE = '3D000';

@@ -3,7 +3,8 @@
 // Does not own: the order among processes (supervisor.ts), what the record file looks like (process-record.ts).
 // S1  A process that ends is started again at once; only if it keeps ending, after 0.2 s, 0.4 s … 5 s.
 // S2  A process that served for 10 s has earned an immediate restart again.
-// S3  Until it served for the first time, three ends or a minute without service are a failure of the start.
+// S3  Until it served for the first time, three ends or a minute without service are a failure of the start; the minute begins
+//     when everything is prepared, because a first preparation takes what the disk takes.
 // S4  After stop() resolves the process is gone and is not started again.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync } from 'node:fs';
@@ -50,6 +51,7 @@ export class SupervisedProcess {
   #state: ProcessState = { kind: 'down' };
   #child: ChildProcess | null = null;
   #served = false;
+  #startLimit: NodeJS.Timeout | undefined;
   #starts = 0;
   #life: Promise<void> | null = null;
 
@@ -101,11 +103,6 @@ export class SupervisedProcess {
   }
 
   async #live(): Promise<void> {
-    const timeoutMs = this.#options.startTimeoutMs ?? START_TIMEOUT_MS;
-    const timeout = setTimeout(
-      () => this.#fail(`${this.spec.name} did not serve within ${timeoutMs / 1_000} s`),
-      timeoutMs,
-    );
     let shortLives = 0;
     let ends = 0;
     try {
@@ -122,14 +119,23 @@ export class SupervisedProcess {
         shortLives += 1;
       }
     } finally {
-      clearTimeout(timeout);
+      clearTimeout(this.#startLimit);
     }
+  }
+
+  #limitStart(): NodeJS.Timeout {
+    const timeoutMs = this.#options.startTimeoutMs ?? START_TIMEOUT_MS;
+    return setTimeout(
+      () => this.#fail(`${this.spec.name} did not serve within ${timeoutMs / 1_000} s`),
+      timeoutMs,
+    );
   }
 
   async #liveOnce(): Promise<{ servedMs: number; reason: string }> {
     let child: ChildProcess;
     try {
       await this.spec.prepare?.();
+      this.#startLimit ??= this.#limitStart();
       if (this.#stopping.signal.aborted) return { servedMs: 0, reason: 'stopped' };
       child = this.#spawn();
     } catch (error) {

@@ -11,6 +11,14 @@ const output = (callId: string, text: string) => ({
 
 export function describeCalls(subject: () => StoreUnderTest): void {
   describe('claiming a call', () => {
+    test('tells the machine how its model reads outputs', async () => {
+      const model = { outputStyle: 'lines', tools: 'files' } as const;
+      const { startCalls, claimToRun } = await openScenario(subject().store, { model });
+      await startCalls('a', [toNewCall('c0')]);
+      const { call } = await claimToRun('1.1.0');
+      expect(call.context).toEqual({ cwd: '/work', approvalPolicy: 'never', outputStyle: 'lines' });
+    });
+
     test('lets the first claim run it and every later one only look', async () => {
       const { sessionId, startCalls, claim, machine } = await openScenario(subject().store);
       await startCalls('a', [toNewCall('c0')]);
@@ -127,6 +135,19 @@ export function describeCalls(subject: () => StoreUnderTest): void {
         durationMs: 12,
         ...more,
       });
+    });
+
+    test('keeps the image of an output with its item, for functions and freeform tools', async () => {
+      const { startCalls, claimToRun, finish, items, bodies } = await openScenario(subject().store);
+      await startCalls('a', [toNewCall('c0'), toNewCall('c1', { form: 'freeform' })]);
+      const image = { digest: 'cd'.repeat(32), size: 5, mediaType: 'image/png' };
+      for (const callId of ['1.1.0', '1.1.1'])
+        await finish(callId, (await claimToRun(callId)).fence, toOutput('seen', { image }));
+      expect((await items()).slice(-2)).toEqual([
+        { ...output('c0', 'seen'), image },
+        { type: 'custom_tool_call_output', call_id: 'c1', output: 'seen', image },
+      ]);
+      expect((await bodies()).at(-2)).toMatchObject({ type: 'tool_result', image });
     });
 
     test('again returns the recorded status and writes nothing', async () => {

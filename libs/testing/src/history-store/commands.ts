@@ -48,7 +48,15 @@ const commandArbitrary = fc.oneof(
       response: fc.nat({ max: 2 }),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('retry' as const), inputId, age }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('retry' as const),
+      inputId,
+      age,
+      waiting: fc.constantFrom(undefined, 'network' as const, 'api-limit' as const),
+    }),
+  },
   { weight: 6, arbitrary: fc.record({ do: fc.constant('claim' as const), call }) },
   { weight: 6, arbitrary: fc.record({ do: fc.constant('finish' as const), call, age }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('settle' as const), call }) },
@@ -74,7 +82,6 @@ const commandArbitrary = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('seal' as const), inputId, end }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel' as const) }) },
 );
 
 type Command = typeof commandArbitrary extends fc.Arbitrary<infer Value> ? Value : never;
@@ -130,8 +137,6 @@ function runCommand(run: Run, memo: Memo, command: Command): Promise<unknown> {
       });
     case 'seal':
       return store.sealTurn({ sessionId, turnId: command.inputId, end: command.end });
-    case 'cancel':
-      return store.cancelRunningTurn({ sessionId });
     case 'claim':
     case 'finish':
     case 'settle':
@@ -173,6 +178,7 @@ async function runStepCommand(
       fence,
       error: { code: 'model.stream-cut', message: 'cut' },
       willRetry: true,
+      ...(command.waiting ? { waiting: command.waiting } : {}),
     });
   }
   const calls = Array.from({ length: command.calls }, (_, index) =>

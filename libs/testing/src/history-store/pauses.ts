@@ -141,6 +141,39 @@ export function describePauses(subject: () => StoreUnderTest): void {
       expect(await store.readSession({ sessionId })).toMatchObject({ state: 'waiting' });
     });
 
+    test('for the model endpoint is told once while nothing else happens, and a newer attempt does not wait', async () => {
+      const { store, sessionId, send, open, bodies } = await openScenario(subject().store);
+      const error = { code: 'model.unreachable', message: 'away' };
+      const fail = (fence: number, reason: 'network' | 'api-limit' = 'network') =>
+        store.noteFailure({
+          sessionId,
+          turnId: 'a',
+          step: 1,
+          fence,
+          error,
+          willRetry: true,
+          waiting: reason,
+        });
+      const toState = async () => (await store.readSession({ sessionId })).state;
+      await send('a');
+      await open('a', 1);
+      await fail(1);
+      await fail(1);
+      expect(await toState()).toBe('waiting');
+      await open('a', 1);
+      await fail(1);
+      expect(await toState()).toBe('running');
+      await fail(2);
+      expect(await toState()).toBe('waiting');
+      await open('a', 1);
+      await fail(3, 'api-limit');
+      const told = { type: 'status', status: 'waiting', detail: 'away' };
+      expect((await bodies()).slice(2)).toEqual([
+        { ...told, reason: 'network' },
+        { ...told, reason: 'api-limit' },
+      ]);
+    });
+
     test('is ignored for a turn that ended', async () => {
       const { store, sessionId, wait, seal, events } = await openWaiting();
       await seal('a', { kind: 'cancelled' });

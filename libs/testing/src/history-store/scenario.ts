@@ -1,6 +1,13 @@
 // scenario.ts: one session on a store under test, and the steps of a turn in few words.
 import { createHash, randomUUID } from 'node:crypto';
-import type { CommitStep, HistoryStore, NewCall, OpenedStep, OpenStep } from '@holdfast/agent-loop';
+import type {
+  CommitStep,
+  HistoryStore,
+  NewCall,
+  OpenedStep,
+  OpenStep,
+  PendingInput,
+} from '@holdfast/agent-loop';
 import { Failure } from '@holdfast/failures';
 import type {
   CallOutput,
@@ -12,6 +19,7 @@ import type {
   MachineKind,
   MachineRegistration,
   SessionEvent,
+  ModelSettings,
   SessionSettings,
   StepReply,
   TokenUsage,
@@ -135,14 +143,17 @@ export type Scenario = {
 };
 
 /** A fresh session on a fresh machine that is online. */
-export async function openScenario(store: HistoryStore, given: { context?: Item[] } = {}): Promise<Scenario> {
+export async function openScenario(
+  store: HistoryStore,
+  given: { context?: Item[]; model?: Partial<ModelSettings> } = {},
+): Promise<Scenario> {
   const sessionId = randomUUID();
   const machine = toRegistration({ name: toUniqueName('laptop') });
   await store.registerMachine(machine);
   const settings: SessionSettings = {
     cwd: '/work',
     machineId: machine.machineId,
-    model: { name: 'scripted' },
+    model: { name: 'scripted', ...given.model },
     approvalPolicy: 'never',
   };
   await store.createSession({ sessionId, title: 'a title', settings, context: given.context ?? [] });
@@ -212,4 +223,14 @@ function createCalls(store: HistoryStore, place: { sessionId: string; machineId:
     finish: (callId: string, fence: number, output: CallOutput = toOutput(`output of ${callId}`)) =>
       store.finishCall({ sessionId: place.sessionId, callId, fence, output }),
   };
+}
+
+/** Every pending input of the store, read in pages. */
+export async function listPending(store: HistoryStore, quietMs = 0, limit = 1000): Promise<PendingInput[]> {
+  const pending: PendingInput[] = [];
+  for (;;) {
+    const page = await store.listPendingInputs({ quietMs, after: pending.at(-1)?.position ?? 0, limit });
+    pending.push(...page);
+    if (page.length < limit) return pending;
+  }
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { toUserMessage, type Item } from '@holdfast/protocol';
 import { describe, expect, test } from 'vitest';
 import {
+  listPending,
   openScenario,
   toAssistantMessage,
   toCode,
@@ -144,7 +145,7 @@ export function describeSessions(subject: () => StoreUnderTest): void {
 
   describe('inputs that are still to be answered', () => {
     const pendingOf = async (sessionId: string, quietMs = 0) => {
-      const pending = await subject().store.listPendingInputs({ quietMs });
+      const pending = await listPending(subject().store, quietMs);
       return pending.filter((entry) => entry.sessionId === sessionId).map((entry) => entry.input);
     };
 
@@ -163,6 +164,17 @@ export function describeSessions(subject: () => StoreUnderTest): void {
       await commit('a', 1);
       await seal('a', { kind: 'completed' });
       expect(await pendingOf(sessionId)).toEqual([{ inputId: 'c', kind: 'prompt' }]);
+    });
+
+    test('are listed page by page, so that those behind a full page get their turn', async () => {
+      const { sessionId, send } = await openScenario(subject().store);
+      for (const inputId of ['a', 'b', 'c']) await send(inputId);
+      const pages = await listPending(subject().store, 0, 1);
+      const mine = pages.filter((entry) => entry.sessionId === sessionId);
+      expect(mine.map(({ input }) => input.inputId)).toEqual(['a', 'b', 'c']);
+      const positions = pages.map(({ position }) => position);
+      expect(positions).toEqual(positions.toSorted((one, other) => one - other));
+      expect(new Set(positions).size).toBe(positions.length);
     });
 
     test('are not listed while the session is active, nor after it was closed', async () => {

@@ -1,6 +1,13 @@
 import { toUserMessage } from '@holdfast/protocol';
 import { describe, expect, test } from 'vitest';
-import { openScenario, toAssistantMessage, toCode, toNewCall, type StoreUnderTest } from './scenario.ts';
+import {
+  listPending,
+  openScenario,
+  toAssistantMessage,
+  toCode,
+  toNewCall,
+  type StoreUnderTest,
+} from './scenario.ts';
 
 const completed = (step: number) => ({ type: 'step', step, status: 'completed' });
 const cancelled = { type: 'status', status: 'cancelled' };
@@ -137,7 +144,7 @@ export function describeTurnEnds(subject: () => StoreUnderTest): void {
       await send('s', 'steer');
       await tryOpen('a', 1, { inputs: ['a', 's'] });
       await seal('a', { kind: 'cancelled' });
-      const pending = await store.listPendingInputs({ quietMs: 0 });
+      const pending = await listPending(store);
       expect(
         pending.filter((entry) => entry.sessionId === sessionId).map((entry) => entry.input.inputId),
       ).toEqual(['s']);
@@ -145,13 +152,20 @@ export function describeTurnEnds(subject: () => StoreUnderTest): void {
     });
   });
 
-  test('cancelRunningTurn ends whichever turn runs', async () => {
-    const { store, sessionId, send, open } = await openScenario(subject().store);
-    expect(await toCode(store.cancelRunningTurn({ sessionId }))).toBe('session.not-running');
+  test('the session names the turn that runs, and a cancel repeated for it leaves the next one alone', async () => {
+    const { store, sessionId, send, open, commit, seal } = await openScenario(subject().store);
+    const toRunning = async () => (await store.readSession({ sessionId })).runningTurn;
     await send('a');
+    await send('b');
+    expect(await toRunning()).toBeUndefined();
     await open('a', 1);
-    expect(await store.cancelRunningTurn({ sessionId })).toEqual({ turnId: 'a', status: 'cancelled' });
-    expect(await toCode(store.cancelRunningTurn({ sessionId }))).toBe('session.not-running');
+    expect(await toRunning()).toBe('a');
+    await seal('a', { kind: 'cancelled' });
+    expect(await toRunning()).toBeUndefined();
+    await open('b', 1);
+    expect(await seal('a', { kind: 'cancelled' })).toEqual({ status: 'cancelled' });
+    expect(await toRunning()).toBe('b');
+    expect(await commit('b', 1)).toMatchObject({ kind: 'reply' });
   });
 
   test('onEvents is told every event after its commit, in order', async () => {

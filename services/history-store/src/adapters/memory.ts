@@ -25,7 +25,7 @@ export function createMemoryStore(options: MemoryStoreOptions): HistoryStore {
     machines: new Map(),
     catalogs: new Map(),
     blobs: new Map(),
-    nextPosition: 0,
+    nextPosition: 1,
     written: [],
   };
   const guard = createGuard(state, options.onEvents);

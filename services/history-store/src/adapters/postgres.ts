@@ -49,7 +49,6 @@ export function createPostgresStore(options: PostgresStoreOptions): HistoryStore
     finishCall: (request) => write('finish_call', request),
     settleCall: (request) => write('settle_call', request),
     sealTurn: (request) => write('seal_turn', request),
-    cancelRunningTurn: (request) => write('cancel_running_turn', request),
     noteWaiting: async (request) => void (await write('note_waiting', request)),
     ...createMachineDirectory(database),
     ...createBlobStore(database),
@@ -79,8 +78,8 @@ function createSessionLog(database: Database, write: Writer): SessionLog {
     addInput: (request) => write('add_input', request),
     readSession: ({ sessionId }) => readPage(database, readSession, [sessionId], 'session.unknown'),
     listSessions: ({ limit }) => readPage(database, listSessions, [limit], 'internal.unexpected'),
-    listPendingInputs: ({ quietMs }) =>
-      readPage(database, listPendingInputs, [quietMs], 'internal.unexpected'),
+    listPendingInputs: ({ quietMs, after, limit }) =>
+      readPage(database, listPendingInputs, [quietMs, after, limit], 'internal.unexpected'),
     listTurns: ({ sessionId }) => readPage(database, listTurns, [sessionId], 'session.unknown'),
     readItems: ({ sessionId, after, limit }) =>
       readPage(database, readItems, [sessionId, after, limit], 'session.unknown'),

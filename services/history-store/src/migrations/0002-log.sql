@@ -14,6 +14,7 @@ create function to_session(s sessions) returns jsonb language sql stable as $$
     'sessionId', s.session_id, 'title', s.title, 'state', s.state, 'settings', s.settings, 'turns', s.turns,
     'lastItemSeq', s.last_item_seq, 'lastEventSeq', s.last_event_seq,
     'createdAt', to_iso(s.created_at), 'updatedAt', to_iso(s.updated_at))
+    || case when s.running_turn is null then '{}' else jsonb_build_object('runningTurn', s.running_turn) end
 $$;
 
 create function to_user_message(p_text text) returns jsonb language sql stable as $$
@@ -66,6 +67,7 @@ create function to_output_item(c calls) returns jsonb language sql stable as $$
   select jsonb_build_object(
     'type', case c.form when 'function' then 'function_call_output' else 'custom_tool_call_output' end,
     'call_id', c.model_call_id, 'output', c.output ->> 'text')
+    || case when c.output ? 'image' then jsonb_build_object('image', c.output -> 'image') else '{}' end
 $$;
 
 create function to_call_id(p_ordinal integer, p_step integer, p_index integer) returns text language sql immutable as $$

@@ -125,16 +125,6 @@ begin
   return jsonb_build_object('result', jsonb_build_object('status', v_status), 'events', v_events);
 end $$;
 
-create function cancel_running_turn(p jsonb) returns jsonb language plpgsql as $$
-declare
-  s sessions := lock_session(p ->> 'sessionId');
-begin
-  if s.running_turn is null then perform fail('session.not-running'); end if;
-  return jsonb_build_object(
-    'events', seal_running(s, '{"kind": "cancelled"}'),
-    'result', jsonb_build_object('turnId', s.running_turn, 'status', 'cancelled'));
-end $$;
-
 create function note_waiting(p jsonb) returns jsonb language plpgsql as $$
 declare
   s sessions := lock_session(p ->> 'sessionId');

@@ -21,12 +21,15 @@ create function to_online_event(p_machine text) returns jsonb language sql stabl
     'Machine ' || coalesce((select name from machines where machine_id = p_machine), p_machine) || ' is back')
 $$;
 
--- The newest event of the turn that is not a waiting status.
+create function read_newest_event(p_session text, p_turn text) returns jsonb language sql stable as $$
+  select body from events where session_id = p_session and turn_id = p_turn order by seq desc limit 1
+$$;
+
+-- People know that the last attempt failed: the newest event of the turn says so, or what the turn waits for.
 create function is_retry_noted(p_session text, p_turn text) returns boolean language sql stable as $$
-  select coalesce((
-    select body ->> 'type' = 'error' and (body -> 'willRetry')::boolean from events
-    where session_id = p_session and turn_id = p_turn and not (body ->> 'type' = 'status' and body ->> 'status' = 'waiting')
-    order by seq desc limit 1), false)
+  select coalesce((body ->> 'type' = 'error' and (body -> 'willRetry')::boolean)
+    or (body ->> 'type' = 'status' and body ->> 'status' = 'waiting'), false)
+  from read_newest_event(p_session, p_turn) as body
 $$;
 
 create function to_lost_event(p_attempt integer) returns jsonb language sql stable as $$
@@ -223,6 +226,7 @@ create function note_failure(p jsonb) returns jsonb language plpgsql as $$
 declare
   s sessions := lock_session(p ->> 'sessionId');
   st steps;
+  v_event jsonb;
 begin
   if s.running_turn is distinct from p ->> 'turnId' then return '{"result": {}}'; end if;
   if not (p -> 'willRetry')::boolean then
@@ -236,6 +240,15 @@ begin
     and state = 'open' and fence = (p ->> 'fence')::bigint and noted_fence < fence
   returning * into st;
   if not found then return '{"result": {}}'; end if;
-  return jsonb_build_object('result', '{}'::jsonb, 'events', write_log(s, s.running_turn,
-    array[jsonb_build_object('type', 'error', 'error', p -> 'error', 'willRetry', true, 'attempt', st.fence)], '{}'));
+  if p ? 'waiting' then
+    s.waiting := jsonb_build_object('reason', p ->> 'waiting', 'detail', p #>> '{error,message}');
+    if s.state <> 'closed' then s.state := 'waiting'; end if;
+    v_event := jsonb_build_object('type', 'status', 'status', 'waiting') || s.waiting;
+    -- A turn that waits for the same thing again, with nothing in between, says so once.
+    if read_newest_event(s.session_id, s.running_turn) = v_event then v_event := null; end if;
+  else
+    v_event := jsonb_build_object('type', 'error', 'error', p -> 'error', 'willRetry', true, 'attempt', st.fence);
+  end if;
+  return jsonb_build_object('result', '{}'::jsonb, 'events',
+    write_log(s, s.running_turn, array_remove(array[v_event], null), '{}'));
 end $$;

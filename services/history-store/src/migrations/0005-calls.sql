@@ -12,7 +12,8 @@ end $$;
 create function to_call_detail(s sessions, c calls) returns jsonb language sql stable as $$
   select jsonb_build_object('sessionId', c.session_id, 'turnId', c.turn_id, 'callId', c.call_id,
     'modelCallId', c.model_call_id, 'tool', c.tool, 'form', c.form, 'input', c.input,
-    'context', jsonb_build_object('cwd', s.settings -> 'cwd', 'approvalPolicy', s.settings -> 'approvalPolicy'))
+    'context', jsonb_strip_nulls(jsonb_build_object('cwd', s.settings -> 'cwd',
+      'approvalPolicy', s.settings -> 'approvalPolicy', 'outputStyle', s.settings #> '{model,outputStyle}')))
 $$;
 
 create function to_finished(c calls) returns jsonb language sql stable as $$

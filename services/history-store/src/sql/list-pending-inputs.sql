@@ -1,6 +1,6 @@
-select coalesce(jsonb_agg(pending.input order by pending.created_at, pending.position), '[]') as page
+select coalesce(jsonb_agg(pending.input order by pending.position), '[]') as page
 from (
-  select inputs.created_at, inputs.position, jsonb_build_object('sessionId', sessions.session_id,
+  select inputs.position, jsonb_build_object('position', inputs.position, 'sessionId', sessions.session_id,
     'input', jsonb_build_object('inputId', inputs.input_id, 'kind', inputs.kind)) as input
   from sessions join inputs using (session_id)
   where sessions.state <> 'closed'
@@ -8,5 +8,6 @@ from (
     and (sessions.running_turn is not null or exists (
       select from inputs as waiting where waiting.session_id = sessions.session_id and not waiting.recorded))
     and (inputs.turn_id is null or inputs.turn_id = sessions.running_turn)
-  order by inputs.created_at, inputs.position limit 100
+    and inputs.position > $2
+  order by inputs.position limit $3
 ) as pending

@@ -49,6 +49,20 @@ const byConnection: Readonly<Record<string, FailureCode>> = {
   UND_ERR_BODY_TIMEOUT: 'model.stream-idle',
 };
 
+/** No connection came about, for a reason that may pass without anybody's doing. */
+const networkCodes: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'ENETDOWN',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'EHOSTUNREACH',
+  'EADDRNOTAVAIL',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
 const detailLimit = 300;
 /** Anything shorter is a placeholder of a local server, and maybe a word of the message. */
 const shortestKey = 8;
@@ -123,7 +137,8 @@ function toConnectionFailure(error: APIConnectionError, baseUrl: string | undefi
   const code = toSystemCode(error);
   const known = code === undefined ? undefined : byConnection[code];
   if (known) return new Failure(known, { detail: code ?? known, cause: error });
-  return new Failure('model.unreachable', {
+  const isAway = code !== undefined && networkCodes.has(code);
+  return new Failure(isAway ? 'model.unreachable' : 'model.connection-failed', {
     detail: [code, toShownUrl(baseUrl)].filter(Boolean).join(' '),
     cause: error,
   });

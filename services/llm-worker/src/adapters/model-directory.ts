@@ -18,6 +18,8 @@ export type ModelDirectoryOptions = {
 };
 
 const openAiUrl = 'https://api.openai.com/v1';
+/** Other endpoints answer a request that offers them with an error. */
+const openAiTools = ['web_search'];
 /** Sent to loopback endpoints that need no key. */
 const noKey = 'none';
 
@@ -28,7 +30,7 @@ export function createModelDirectory(options: ModelDirectoryOptions): ModelDirec
       const name = settings.name === 'default' ? options.defaultModel : settings.name;
       const place =
         toPlace(options, settings) ?? (await toScriptedPlace(scripted, sessionId, settings.script));
-      return { name, ...place };
+      return { name, ...place, hosted: place.baseUrl === openAiUrl ? openAiTools : [] };
     },
     close: () => scripted.close(),
   };

@@ -11,10 +11,11 @@ import type {
 type LocalShellCall = Extract<ResponseOutputItem, { type: 'local_shell_call' }>;
 type KeptItem = Extract<
   ResponseOutputItem,
-  { type: 'message' | 'reasoning' | 'function_call' | 'custom_tool_call' | 'local_shell_call' }
+  | { type: 'message' | 'reasoning' | 'function_call' | 'custom_tool_call' }
+  | { type: 'local_shell_call' | 'web_search_call' }
 >;
 
-/** @returns undefined for items of tools that the provider runs itself, which Holdfast never asks for */
+/** @returns undefined for items of tools that Holdfast never offers */
 export function toReplyItem(output: ResponseOutputItem): Item | undefined {
   const item = output as KeptItem;
   switch (item.type) {
@@ -40,6 +41,11 @@ export function toReplyItem(output: ResponseOutputItem): Item | undefined {
     }
     case 'local_shell_call':
       return toShellCall(item);
+    case 'web_search_call': {
+      const { type, status, action } = item;
+      const search = action ? { action: { ...action } } : {};
+      return { type, ...toId(item), ...(status ? { status } : {}), ...search };
+    }
   }
 }
 

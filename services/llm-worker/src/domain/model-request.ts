@@ -1,12 +1,13 @@
 // model-request.ts: the body of a Responses request, in the form that Codex sends.
 import { readFileSync } from 'node:fs';
 import type { Item, SessionId } from '@holdfast/protocol';
+import type { RequestItem } from './request-images.ts';
 import type { RequestTool } from './toolbox.ts';
 
 export type ModelRequestBody = {
   model: string;
   stream: true;
-  input: Item[];
+  input: RequestItem[];
   tools: readonly RequestTool[];
   tool_choice: 'auto';
   parallel_tool_calls: true;
@@ -31,11 +32,11 @@ const baseInstructions: Item = {
 /** Models that answer a request for reasoning summaries with an error are not asked for them. */
 const summarisingModels = /^(?:gpt-[56]|o\d)/;
 
-/** Items are sent as they are stored, ids included. */
+/** Items are sent as they are stored, ids included, with their images. */
 export function toRequestBody(request: {
   sessionId: SessionId;
   model: string;
-  items: readonly Item[];
+  items: readonly RequestItem[];
   tools: readonly RequestTool[];
 }): ModelRequestBody {
   return {

@@ -37,17 +37,24 @@ function toFreeId(wanted: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** A tool that no catalog offers goes to the machine, alone: it answers that there is no such tool. */
+/**
+ * Turns every form of a call into one: a function call, a freeform call, the namespace and name of an MCP tool or the two in one name.
+ * A tool that no catalog has, or that only the provider could run, goes to the engine, alone: it answers `unsupported call`, and no
+ * machine has to be there for that.
+ */
 function toNewCall(item: CallItem, specs: ReadonlyMap<string, ToolSpec>): NewCall {
   const isFunction = item.type === 'function_call';
   const tool = isFunction && item.namespace !== undefined ? `${item.namespace}__${item.name}` : item.name;
-  const spec = specs.get(tool);
   return {
     modelCallId: item.call_id,
     tool,
-    placement: spec?.placement ?? 'machine',
-    parallel: spec?.supportsParallel ?? false,
+    ...toRoute(specs.get(tool)),
     form: isFunction ? 'function' : 'freeform',
     input: isFunction ? item.arguments : item.input,
   };
+}
+
+function toRoute(spec: ToolSpec | undefined): Pick<NewCall, 'placement' | 'parallel'> {
+  if (!spec || spec.placement === 'model') return { placement: 'workflow', parallel: false };
+  return { placement: spec.placement, parallel: spec.supportsParallel };
 }

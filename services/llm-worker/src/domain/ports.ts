@@ -1,10 +1,21 @@
 // ports.ts: what one model call needs from outside.
 import type { ModelStreamer, SampleRequest } from '@holdfast/agent-loop';
-import type { Delta, Item, ModelSettings, SessionId, StepReply, TokenUsage, TurnId } from '@holdfast/protocol';
+import type {
+  Delta,
+  Item,
+  ModelSettings,
+  SessionId,
+  StepReply,
+  TokenUsage,
+  TurnId,
+} from '@holdfast/protocol';
 import type { ModelRequestBody } from './model-request.ts';
 
-/** A model that can be called: `name` as its endpoint knows it, `baseUrl` without `/responses`. */
-export type ResolvedModel = { name: string; baseUrl: string; apiKey: string };
+/**
+ * A model that can be called: `name` as its endpoint knows it, `baseUrl` without `/responses`; `hosted` names the tools that the
+ * endpoint runs itself.
+ */
+export type ResolvedModel = { name: string; baseUrl: string; apiKey: string; hosted: readonly string[] };
 
 export interface ModelDirectory {
   /** @throws Failure model.unauthorized (no usable key), input.invalid (the session's script is none) */
@@ -34,8 +45,8 @@ export interface ModelClient {
 /** Live output on its way to viewers; may be lost, must not throw. */
 export type DeltaSink = { publishDelta(delta: Delta): void };
 
-/** `isLast`: nobody asks again when this attempt fails, so no retry is announced. */
-export type SampleAttempt = { isLast: boolean };
+/** Where the attempts at a step stand: `number` is from 1; `networkWaits` of the earlier ones ended because there was no network. */
+export type SampleAttempt = { number: number; networkWaits: number };
 
 /** A `ModelStreamer` that makes one attempt, for callers that repeat: Temporal, or `withRetries`. */
 export interface AttemptStreamer extends ModelStreamer {

@@ -77,6 +77,8 @@ function toCharacters(item: Item): number {
       return item.arguments.length;
     case 'custom_tool_call':
       return item.input.length;
+    case 'web_search_call':
+      return JSON.stringify(item).length;
     case 'function_call_output':
     case 'custom_tool_call_output':
       return item.output.length;

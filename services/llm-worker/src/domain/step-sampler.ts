@@ -10,7 +10,7 @@
 // P4  A failure that will be repeated is noted in the store before it is thrown, so that people see it.
 // P5  Only the attempt that committed a reply announces its calls, and only those that the workflow dispatches first.
 import { toGroups } from '@holdfast/agent-loop';
-import type { MachineDirectory, OpenedStep, SampleRequest, StepLog } from '@holdfast/agent-loop';
+import type { BlobStore, MachineDirectory, OpenedStep, SampleRequest, StepLog } from '@holdfast/agent-loop';
 import { Failure, toNotice } from '@holdfast/failures';
 import type { StepReply } from '@holdfast/protocol';
 import { createDeltaBuffer } from './delta-buffer.ts';
@@ -26,11 +26,12 @@ import type {
   SampleAttempt,
 } from './ports.ts';
 import { createPromptCache, type Prompt, type PromptCache } from './prompt-cache.ts';
-import { isRepeatable } from './retries.ts';
+import { createImageReader, type ImageReader } from './request-images.ts';
+import { firstAttempt, toNextAttempt } from './retries.ts';
 import { createToolboxReader, type ToolboxReader } from './toolbox.ts';
 
 export type StepSamplerDeps = {
-  store: StepLog & Pick<MachineDirectory, 'readCatalog'>;
+  store: StepLog & Pick<MachineDirectory, 'readCatalog'> & Pick<BlobStore, 'readBlob'>;
   models: ModelDirectory;
   client: ModelClient;
   deltas: DeltaSink;
@@ -42,13 +43,13 @@ export type StepSamplerDeps = {
 
 type Opened = Extract<OpenedStep, { kind: 'open' }>;
 type Asked = { prompt: Prompt; reply: ModelReply; made: NewItems };
-type Sampler = StepSamplerDeps & { cache: PromptCache; readToolbox: ToolboxReader };
+type Sampler = StepSamplerDeps & { cache: PromptCache; readToolbox: ToolboxReader; readImages: ImageReader };
 
 /** A race for a step is settled in one round; more of them mean that something reopens it without end. */
 const maxRounds = 5;
 
 /**
- * Makes one attempt for each `sample`; see P1–P4. Failures that may be repeated are those for which `isRepeatable` holds.
+ * Makes one attempt for each `sample`; see P1–P4. What follows a failure is for `toNextAttempt` to say.
  * @throws Failure model.*, store.unavailable, step.retried; the signal's reason after an abort
  */
 export function createStepSampler(deps: StepSamplerDeps): AttemptStreamer {
@@ -56,10 +57,10 @@ export function createStepSampler(deps: StepSamplerDeps): AttemptStreamer {
     ...deps,
     cache: deps.cache ?? createPromptCache(),
     readToolbox: createToolboxReader(deps.store),
+    readImages: createImageReader(deps.store),
   };
   return {
-    sample: (request, signal, attempt = { isLast: false }) =>
-      sampleStep(sampler, request, { ...attempt, signal }),
+    sample: (request, signal, attempt = firstAttempt) => sampleStep(sampler, request, { ...attempt, signal }),
   };
 }
 
@@ -102,11 +103,12 @@ async function ask(
   attempt: SampleAttempt & { signal: AbortSignal },
 ): Promise<Asked> {
   const { sessionId, turnId, step } = request;
-  const [toolbox, model] = await Promise.all([
-    sampler.readToolbox(opened.catalogs),
-    sampler.models.resolve(sessionId, opened.settings.model),
-  ]);
-  const body = toRequestBody({ sessionId, model: model.name, items: prompt.items, tools: toolbox.tools });
+  const { catalogs, settings } = opened;
+  const model = await sampler.models.resolve(sessionId, settings.model);
+  const profile = settings.model.tools ?? 'codex';
+  const toolbox = await sampler.readToolbox({ catalogs, profile, hosted: model.hosted });
+  const items = await sampler.readImages(prompt.items);
+  const body = toRequestBody({ sessionId, model: model.name, items, tools: toolbox.tools });
   const deltas = createDeltaBuffer(sampler.deltas, { sessionId, turnId, step, attempt: opened.fence });
   try {
     const reply = await sampler.client.stream({ model, body, onDelta: deltas.add }, attempt.signal);
@@ -115,9 +117,12 @@ async function ask(
   } catch (error) {
     deltas.discard();
     attempt.signal.throwIfAborted();
-    const willRetry = isRepeatable(error) && !attempt.isLast;
-    const note = { sessionId, turnId, step, fence: opened.fence, error: toNotice(error), willRetry };
-    await sampler.store.noteFailure(note).catch(() => undefined);
+    const next = toNextAttempt(error, attempt);
+    const note = { sessionId, turnId, step, fence: opened.fence, error: toNotice(error) };
+    const waiting = next?.waiting ? { waiting: next.waiting } : {};
+    await sampler.store
+      .noteFailure({ ...note, willRetry: next !== undefined, ...waiting })
+      .catch(() => undefined);
     throw error;
   }
 }

@@ -2,14 +2,15 @@
 // C1  Dispatching again is always safe: the claim in the store decides whether anything runs.
 // C2  A machine that does not take the call in time parks the turn visibly; the next dispatch waits without a limit, so the machine's
 //     own queue wakes the turn when the machine is back.
-// C3  A call that cannot be brought to an end is settled as `unknown`; the loop never sees an exception but a cancellation.
+// C3  A call that cannot be brought to an end is settled as `unknown`. The loop sees no exception but a cancellation and a broken
+//     tool, which ends the turn.
 import type { ToolCallHandler } from '@holdfast/agent-loop';
 import type { SessionArgs } from '@holdfast/contracts';
-import { failureTable } from '@holdfast/failures';
+import { Failure, failureTable } from '@holdfast/failures';
 import type { CallOutput, CallRef, CallResult, CallStatus, TurnId } from '@holdfast/protocol';
 import { condition, isCancellation } from '@temporalio/workflow';
 import type { SessionActivities } from './activities.ts';
-import { isUnclaimed } from './activity-failure.ts';
+import { isUnclaimed, toFailure } from './activity-failure.ts';
 import type { SessionControl } from './control.ts';
 
 export type CallDispatchOptions = {
@@ -55,7 +56,10 @@ async function dispatch(
     return await activities.runCall(call, { parked });
   } catch (error) {
     if (isCancellation(error)) throw error;
-    return isUnclaimed(error) ? 'unclaimed' : 'lost';
+    if (isUnclaimed(error)) return 'unclaimed';
+    const failure = toFailure(error);
+    if (failure instanceof Failure && failure.code === 'tool.broken') throw failure; // C3
+    return 'lost';
   }
 }
 

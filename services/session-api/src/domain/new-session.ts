@@ -40,7 +40,7 @@ function toTitle(prompt: string): string {
 }
 
 function toModelSettings(model: NewSessionRequest['settings']['model'], secrets: SecretBox): ModelSettings {
-  const { name, baseUrl, apiKey, script } = model;
+  const { name, baseUrl, apiKey, script, tools, outputStyle } = model;
   if (apiKey !== undefined && baseUrl === undefined) {
     const detail =
       'settings.model.apiKey needs settings.model.baseUrl, so that the key goes to no other endpoint';
@@ -51,6 +51,8 @@ function toModelSettings(model: NewSessionRequest['settings']['model'], secrets:
     name,
     ...(baseUrl === undefined ? {} : { endpoint: { baseUrl, ...sealedKey } }),
     ...(script === undefined ? {} : { script }),
+    ...(tools === undefined ? {} : { tools }),
+    ...(outputStyle === undefined ? {} : { outputStyle }),
   };
 }
 

@@ -25,7 +25,7 @@ import { toNewSession } from './new-session.ts';
 
 export type SessionDeps = {
   store: SessionStore;
-  bus: Pick<EventBus, 'publishCancel'>;
+  bus: Pick<EventBus, 'publishCancel' | 'askMachine'>;
   delivery: SessionDelivery;
   courier: Courier;
   machines: MachineNames;
@@ -68,21 +68,24 @@ export async function submitInput(
   return { duplicate, delivered: await deliverInput(deps, toAddress(session), input) };
 }
 
-/** @throws Failure session.unknown, session.not-running */
+/**
+ * Ends the named turn, by default the one that runs. Idempotent by turn id: a turn that has ended stays as it ended, and the turn
+ * after it is left alone. @throws Failure session.unknown, session.not-running, input.invalid (no such turn)
+ */
 export async function interruptTurn(
   deps: SessionDeps,
-  { sessionId }: { sessionId: SessionId },
+  { sessionId, turnId: named }: { sessionId: SessionId; turnId?: TurnId },
 ): Promise<{ turnId: TurnId; status: TerminalStatus }> {
-  const [ended, session] = await Promise.all([
-    deps.store.cancelRunningTurn({ sessionId }), // P3
-    deps.store.readSession({ sessionId }),
-  ]);
-  announceCancel(deps, session, ended.turnId);
+  const session = await deps.store.readSession({ sessionId });
+  const turnId = named ?? session.runningTurn;
+  if (turnId === undefined) throw new Failure('session.not-running');
+  const { status } = await deps.store.sealTurn({ sessionId, turnId, end: { kind: 'cancelled' } }); // P3
+  if (status === 'cancelled') announceCancel(deps, session, turnId);
   deps.courier.send({
-    key: `interrupt ${sessionId} ${ended.turnId}`,
-    send: (signal) => deps.delivery.interrupt({ sessionId, turnId: ended.turnId }, signal),
+    key: `interrupt ${sessionId} ${turnId}`,
+    send: (signal) => deps.delivery.interrupt({ sessionId, turnId }, signal),
   });
-  return ended;
+  return { turnId, status };
 }
 
 /** Idempotent. @throws Failure approval.unknown, approval.decided */
@@ -117,9 +120,10 @@ export async function closeSession(
   deps: SessionDeps,
   { sessionId }: { sessionId: SessionId },
 ): Promise<Session> {
-  const ended = await deps.store.cancelRunningTurn({ sessionId }).catch(ignoreIdle);
+  const { runningTurn } = await deps.store.readSession({ sessionId });
   const session = await deps.store.closeSession({ sessionId });
-  if (ended) announceCancel(deps, session, ended.turnId);
+  if (runningTurn !== undefined) announceCancel(deps, session, runningTurn);
+  endTerminals(deps, session);
   deps.courier.send({
     key: `close ${sessionId}`,
     send: (signal) => deps.delivery.close({ sessionId }, signal),
@@ -129,8 +133,13 @@ export async function closeSession(
 
 /** Without the sealed model key and the script, which are nobody's business outside. */
 export function toPublicSession(session: Session): Session {
-  const { name, endpoint } = session.settings.model;
-  const model = { name, ...(endpoint ? { endpoint: { baseUrl: endpoint.baseUrl } } : {}) };
+  const { name, endpoint, tools, outputStyle } = session.settings.model;
+  const model = {
+    name,
+    ...(endpoint ? { endpoint: { baseUrl: endpoint.baseUrl } } : {}),
+    ...(tools ? { tools } : {}),
+    ...(outputStyle ? { outputStyle } : {}),
+  };
   return { ...session, settings: { ...session.settings, model } };
 }
 
@@ -152,15 +161,15 @@ function announceCancel(deps: SessionDeps, session: Session, turnId: TurnId): vo
     deps.bus.publishCancel(audience, hint);
 }
 
+/** A machine that cannot be reached now finds out by itself. */
+function endTerminals(deps: SessionDeps, { sessionId, settings }: Session): void {
+  deps.bus.askMachine(settings.machineId, { op: 'close', sessionId }).catch(() => undefined);
+}
+
 function toAddress(session: Session): SessionAddress {
   return { sessionId: session.sessionId, machineId: session.settings.machineId };
 }
 
 function assertPromptFits(text: string): void {
   if (Buffer.byteLength(text) > promptLimitBytes) throw new Failure('input.too-large');
-}
-
-function ignoreIdle(error: unknown): undefined {
-  if (error instanceof Failure && error.code === 'session.not-running') return undefined;
-  throw error;
 }

@@ -13,7 +13,7 @@ export type SessionStore = Pick<
   | 'readItems'
   | 'readEvents'
   | 'decideApproval'
-  | 'cancelRunningTurn'
+  | 'sealTurn'
   | 'listMachines'
   | 'readBlob'
 >;

@@ -13,6 +13,7 @@ import {
   endedTurnSchema,
   failures,
   inputReceiptSchema,
+  interruptSchema,
   newInputSchema,
   sessionParams,
 } from '../public-schemas.ts';
@@ -41,12 +42,13 @@ export function addTurnRoutes(app: App, deps: SessionDeps): void {
     '/v1/sessions/:sessionId/interrupt',
     {
       schema: {
-        summary: 'End the running turn now',
+        summary: 'End the named turn now, by default the running one',
         params: sessionParams,
+        body: interruptSchema,
         response: { 200: endedTurnSchema, ...failures },
       },
     },
-    (request) => interruptTurn(deps, request.params),
+    (request) => interruptTurn(deps, { ...request.params, ...request.body }),
   );
   app.post(
     '/v1/sessions/:sessionId/approvals/:approvalId',

@@ -1,39 +1,57 @@
 // client.ts: the tool worker's side of its process host. Connects on first use, starts the host when there is none, and again when it died.
-import { connect, type Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
-import { readJsonLines, writeJsonLine } from './json-lines.ts';
-import { launchHost, type LaunchOptions } from './launch.ts';
+import {
+  findConnection,
+  hostGone,
+  openConnection,
+  type HostConnection,
+  type RequestBody,
+} from './connection.ts';
+import {
+  interactOver,
+  type InteractionOutcome,
+  type InteractionRequest,
+  type InteractionWait,
+} from './interaction.ts';
+import type { LaunchOptions } from './launch.ts';
 import { readLog } from './process-log.ts';
 import { toOutputFolder, toProcessesFolder } from './process-names.ts';
-import type { HostMessage, HostRequest, ProcessExit, ProcessSpec, ProcessState } from './protocol.ts';
-import { toRuntimePaths } from './runtime-paths.ts';
+import type {
+  HostAnswers,
+  HostRequest,
+  ProcessExit,
+  ProcessSpec,
+  ProcessState,
+  Reading,
+  TerminalAddress,
+  TerminalSize,
+  TerminalStatus,
+} from './protocol.ts';
 
 /** `lost`: the host died while the process ran, or before it could say that it started. */
 export type ProcessOutcome = { state: 'exited'; exit: ProcessExit } | { state: 'lost'; startedAt: number };
+
+/** `read`: the process went to the background, and this is what the call has read of it. */
+export type CallOutcome = ProcessOutcome | { state: 'read'; reading: Reading };
 
 export type ProcessWatch = {
   onOutput: (text: string) => void;
   /** Kills the process with everything it started; the outcome then says so. */
   signal: AbortSignal;
+  background?: BackgroundRequest;
 };
 
-type Pending = { resolve: (states: Record<string, ProcessState>) => void; reject: (error: Error) => void };
-type Watched = { onOutput: (text: string) => void; onExit: (exit: ProcessExit) => void; onLost: () => void };
-type Connection = { socket: Socket; pending: Map<number, Pending>; watched: Map<string, Watched> };
-type RequestBody = HostRequest extends infer R ? (R extends { id: number } ? Omit<R, 'id'> : never) : never;
+/** When a process still runs after this time, it goes to the background. */
+export type BackgroundRequest = { afterMs: number; owner: string; command: string; notify: boolean };
 
 /** From SIGTERM to SIGKILL when a person interrupts. */
 const interruptGraceMs = 100;
 const followAttempts = 3;
-const hostGone = 'the process host is gone';
-const connectAttempts = 20;
-const connectPauseMs = 100;
 
 export class ProcessHostClient {
   readonly #options: LaunchOptions;
-  #connection: Promise<Connection> | undefined;
-  #lastId = 0;
+  #connection: Promise<HostConnection> | undefined;
   #closed = false;
+  #onEnded: () => void = () => undefined;
 
   constructor(options: LaunchOptions) {
     this.#options = options;
@@ -48,74 +66,72 @@ export class ProcessHostClient {
    * Starts the process or attaches to it, and waits for its end. Idempotent by key, so a host that died meanwhile is simply asked again.
    * @throws Error when there is no host to be had, or when the host refuses
    */
-  async run(process: ProcessSpec, watch: ProcessWatch): Promise<ProcessOutcome> {
+  async run(process: ProcessSpec, watch: ProcessWatch): Promise<CallOutcome> {
     const outcome = await this.#follow({ op: 'start', process }, process.key, watch);
     if (outcome.state === 'unknown') throw new Error(hostGone);
     return outcome;
   }
 
   /** Waits for the end of a process that was started before; starts nothing. @throws Error when there is no host to be had */
-  attach(key: string, watch: ProcessWatch): Promise<ProcessOutcome | { state: 'unknown' }> {
+  attach(key: string, watch: ProcessWatch): Promise<CallOutcome | { state: 'unknown' }> {
     return this.#follow({ op: 'attach', key }, key, watch);
   }
 
-  async #follow(
-    request: RequestBody,
-    key: string,
-    watch: ProcessWatch,
-  ): Promise<ProcessOutcome | { state: 'unknown' }> {
-    const kill = () => void this.kill(key).catch(() => undefined);
-    watch.signal.addEventListener('abort', kill, { once: true });
-    try {
-      for (let attempt = 1; ; attempt += 1) {
-        const connection = await this.#connect();
-        try {
-          return await this.#followOn(connection, { request, key, watch });
-        } catch (error) {
-          if (!connection.socket.destroyed || attempt === followAttempts) throw error;
-        }
+  /**
+   * Writes the input, waits until the process ends or the time is over, and reads what it has printed since the last reading.
+   * Idempotent by call. An abort ends the wait without a reading. @throws Error when there is no host to be had
+   */
+  async interact(request: InteractionRequest, wait: InteractionWait): Promise<InteractionOutcome> {
+    for (let attempt = 1; ; attempt += 1) {
+      const connection = await this.#connect();
+      try {
+        return await interactOver(connection, request, wait);
+      } catch (error) {
+        if (!connection.isClosed || attempt === followAttempts) throw error;
       }
-    } finally {
-      watch.signal.removeEventListener('abort', kill);
     }
   }
 
-  async #followOn(
-    connection: Connection,
-    { request, key, watch }: { request: RequestBody; key: string; watch: ProcessWatch },
-  ): Promise<ProcessOutcome | { state: 'unknown' }> {
-    const ended = Promise.withResolvers<ProcessExit>();
-    ended.promise.catch(() => undefined);
-    connection.watched.set(key, {
-      onOutput: watch.onOutput,
-      onExit: (exit) => ended.resolve(exit),
-      onLost: () => ended.reject(new Error(hostGone)),
-    });
-    try {
-      const state = await this.#ask(connection, request, key);
-      if (state.state !== 'running') return state;
-      if (watch.signal.aborted) await this.kill(key);
-      return { state: 'exited', exit: await ended.promise };
-    } finally {
-      connection.watched.delete(key);
-    }
-  }
-
-  async status(key: string): Promise<ProcessState> {
-    return this.#ask(await this.#connect(), { op: 'status', key }, key);
+  status(key: string): Promise<ProcessState> {
+    return this.#ask({ op: 'status', key });
   }
 
   /** Resolves when nothing of the process is left. */
   async kill(key: string, graceMs = interruptGraceMs): Promise<void> {
-    await this.#ask(await this.#connect(), { op: 'kill', key, graceMs }, key);
+    await this.#ask({ op: 'kill', key, graceMs });
   }
 
-  async list(): Promise<Record<string, ProcessState>> {
-    return this.#request(await this.#connect(), { op: 'list' });
+  list(): Promise<Record<string, ProcessState>> {
+    return this.#ask({ op: 'list' });
   }
 
   async forget(key: string): Promise<void> {
-    await this.#request(await this.#connect(), { op: 'forget', key });
+    await this.#ask({ op: 'forget', key });
+  }
+
+  /** Nobody asks for this call any more. `unread`: what it read of a terminal was seen by nobody. */
+  async settle(call: string, options: { unread: boolean }): Promise<void> {
+    await this.#ask({ op: 'settle', call, ...options });
+  }
+
+  terminals(): Promise<TerminalStatus[]> {
+    return this.#ask({ op: 'terminals' });
+  }
+
+  /** Calls the listener when a terminal may have ended whose end is to be told: when one did, and with each new connection. */
+  followEnds(listener: () => void): void {
+    this.#onEnded = listener;
+  }
+
+  /** False when there is no such terminal with a tty. */
+  resize(address: TerminalAddress, size: TerminalSize): Promise<boolean> {
+    const { owner, number } = address;
+    return this.#ask({ op: 'resize', owner, number, size });
+  }
+
+  /** The end of this terminal was told and is not to be told again. */
+  async setNotified({ owner, number }: TerminalAddress): Promise<void> {
+    await this.#ask({ op: 'notified', owner, number });
   }
 
   /** Where the output of this key is kept. */
@@ -128,94 +144,117 @@ export class ProcessHostClient {
     return readLog(toProcessesFolder(this.#options.stateDir)).has(key);
   }
 
+  /** What is on disk, without a host. */
+  mayHaveTerminals(): boolean {
+    const records = readLog(toProcessesFolder(this.#options.stateDir)).values();
+    return [...records].some((record) => record.terminal !== undefined);
+  }
+
   /** Leaves the host alone, or ends it with everything that runs in it, also when this client has never talked to it. Idempotent. */
   async close(options: { stopHost: boolean }): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    const connection = (await this.#connection?.catch(() => undefined)) ?? (await this.#findHost());
+    const connection =
+      (await this.#connection?.catch(() => undefined)) ?? (await findConnection(this.#options));
     if (!connection) return;
     if (options.stopHost) {
-      const gone = new Promise((resolve) => connection.socket.once('close', resolve));
-      await this.#request(connection, { op: 'stop' }).catch(() => undefined);
+      const gone = new Promise<void>((resolve) => connection.onClose(resolve));
+      await connection.ask({ op: 'stop' }).catch(() => undefined);
       await gone;
     }
-    connection.socket.destroy();
+    connection.close();
   }
 
-  async #ask(connection: Connection, request: RequestBody, key: string): Promise<ProcessState> {
-    return (await this.#request(connection, request))[key] ?? { state: 'unknown' };
+  async #follow(
+    request: RequestBody<'start'> | RequestBody<'attach'>,
+    key: string,
+    watch: ProcessWatch,
+  ): Promise<CallOutcome | { state: 'unknown' }> {
+    const kill = () => void this.kill(key).catch(() => undefined);
+    watch.signal.addEventListener('abort', kill, { once: true });
+    try {
+      for (let attempt = 1; ; attempt += 1) {
+        const connection = await this.#connect();
+        try {
+          return await this.#followOn(connection, { request, key, watch });
+        } catch (error) {
+          if (!connection.isClosed || attempt === followAttempts) throw error;
+        }
+      }
+    } finally {
+      watch.signal.removeEventListener('abort', kill);
+    }
   }
 
-  #request(connection: Connection, request: RequestBody): Promise<Record<string, ProcessState>> {
-    const { promise, resolve, reject } = Promise.withResolvers<Record<string, ProcessState>>();
-    if (connection.socket.destroyed) reject(new Error(hostGone));
-    this.#lastId += 1;
-    connection.pending.set(this.#lastId, { resolve, reject });
-    writeJsonLine(connection.socket, { id: this.#lastId, ...request });
-    return promise;
-  }
-
-  #connect(): Promise<Connection> {
-    if (this.#closed) return Promise.reject(new Error('the connection to the process host was closed'));
-    this.#connection ??= this.#open().catch((error: unknown) => {
-      this.#connection = undefined;
-      throw error;
+  async #followOn(
+    connection: HostConnection,
+    follow: { request: RequestBody<'start'> | RequestBody<'attach'>; key: string; watch: ProcessWatch },
+  ): Promise<CallOutcome | { state: 'unknown' }> {
+    const { request, key, watch } = follow;
+    const { background } = watch;
+    const ended = Promise.withResolvers<ProcessExit | 'late'>();
+    ended.promise.catch(() => undefined);
+    const endWatch = connection.watch(key, {
+      onOutput: watch.onOutput,
+      onExit: (exit) => ended.resolve(exit),
+      onLost: () => ended.reject(new Error(hostGone)),
     });
+    const timer =
+      background &&
+      setTimeout(() => {
+        // What is being killed is waited for.
+        if (!watch.signal.aborted) ended.resolve('late');
+      }, background.afterMs);
+    try {
+      const state = await connection.ask(request);
+      const isThere = state.state !== 'unknown' && state.inBackground === true;
+      if (background && isThere) return await sendToBackground(connection, key, background);
+      if (state.state !== 'running') return state;
+      if (watch.signal.aborted) await this.kill(key);
+      const exit = await ended.promise;
+      if (exit !== 'late') return { state: 'exited', exit };
+      return background ? await sendToBackground(connection, key, background) : { state: 'unknown' };
+    } finally {
+      clearTimeout(timer);
+      endWatch();
+    }
+  }
+
+  async #ask<O extends HostRequest['op']>(request: RequestBody<O>): Promise<HostAnswers[O]> {
+    const connection = await this.#connect();
+    return connection.ask(request);
+  }
+
+  #connect(): Promise<HostConnection> {
+    if (this.#closed) return Promise.reject(new Error('the connection to the process host was closed'));
+    this.#connection ??= this.#open();
     return this.#connection;
   }
 
-  /** Another host may have the machine and be on its way up, or down. */
-  async #launch(socketPath: string): Promise<Socket> {
-    for (let attempt = 0; attempt < connectAttempts; attempt += 1) {
-      await launchHost(this.#options);
-      const socket = await tryConnect(socketPath);
-      if (socket) return socket;
-      await delay(connectPauseMs);
-    }
-    throw new Error(`the process host does not answer on ${socketPath}`);
-  }
-
-  async #open(): Promise<Connection> {
-    const { socketPath } = toRuntimePaths(this.#options);
-    return this.#use((await tryConnect(socketPath)) ?? (await this.#launch(socketPath)));
-  }
-
-  async #findHost(): Promise<Connection | undefined> {
-    const socket = await tryConnect(toRuntimePaths(this.#options).socketPath);
-    return socket && this.#use(socket);
-  }
-
-  #use(socket: Socket): Connection {
-    const connection: Connection = { socket, pending: new Map(), watched: new Map() };
-    readJsonLines(socket, (message) => receive(connection, message as HostMessage));
-    socket.on('error', () => undefined);
-    socket.once('close', () => {
+  async #open(): Promise<HostConnection> {
+    try {
+      const connection = await openConnection(this.#options);
+      connection.onClose(() => {
+        this.#connection = undefined;
+      });
+      connection.onEnded = () => this.#onEnded();
+      this.#onEnded();
+      return connection;
+    } catch (error) {
       this.#connection = undefined;
-      for (const { reject } of connection.pending.values()) reject(new Error(hostGone));
-      for (const { onLost } of connection.watched.values()) onLost();
-    });
-    return connection;
+      throw error;
+    }
   }
 }
 
-function receive(connection: Connection, message: HostMessage): void {
-  if ('event' in message) {
-    const watched = connection.watched.get(message.key);
-    if (message.event === 'output') watched?.onOutput(message.text);
-    else watched?.onExit(message.exit);
-    return;
-  }
-  const pending = connection.pending.get(message.id);
-  connection.pending.delete(message.id);
-  if ('error' in message) pending?.reject(new Error(message.error));
-  else pending?.resolve(message.states);
-}
-
-/** Undefined when nobody listens there. */
-function tryConnect(path: string): Promise<Socket | undefined> {
-  const socket = connect(path);
-  return new Promise((resolve) => {
-    socket.once('connect', () => resolve(socket));
-    socket.once('error', () => resolve(undefined));
-  });
+/** A process that has ended meanwhile stays where it is. */
+async function sendToBackground(
+  connection: HostConnection,
+  key: string,
+  { owner, command, notify }: BackgroundRequest,
+): Promise<CallOutcome | { state: 'unknown' }> {
+  const answer = await connection.ask({ op: 'background', key, owner, command, notify });
+  if ('key' in answer) return { state: 'read', reading: answer };
+  if (answer.state.state === 'running') throw new Error(`process ${key} could not go to the background`);
+  return answer.state;
 }

@@ -1,15 +1,20 @@
 // hosted-process.ts: one running command: its spawn, its output on disk and to those who watch, its end.
 // The end is the end of the command itself. What it left in the background may go on; its further output is not kept.
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { Child, ChildEvents } from './child.ts';
 import { LiveText } from './live-text.ts';
 import { OutputWriter } from './output-files.ts';
-import { closeWriter, type OutputPipe, type OutputPipes } from './output-pipes.ts';
-import { killTree, toMarkedEnvironment } from './process-tree.ts';
-import type { ProcessExit, ProcessSpec } from './protocol.ts';
+import type { OutputPipes } from './output-pipes.ts';
+import { spawnPiped } from './piped-child.ts';
+import { interruptGroup, killTree, toMarkedEnvironment } from './process-tree.ts';
+import type { ProcessExit, ProcessSpec, TerminalSize } from './protocol.ts';
+import { spawnOnTerminal } from './terminal-child.ts';
 
 /** After the end of the command its last output is awaited as long as some comes within this time. */
 const drainMs = 50;
 const longestDrainMs = 2_000;
+
+/** Ctrl-C. */
+export const interruptCharacter = '\u0003';
 
 export type Watcher = { onOutput(text: string): void; onExit(exit: ProcessExit): void };
 
@@ -31,7 +36,8 @@ export class HostedProcess {
   readonly #output: OutputWriter;
   readonly #live = new LiveText((text) => this.#watchers.forEach((watcher) => watcher.onOutput(text)));
   readonly #ended = Promise.withResolvers<void>();
-  #child: ChildProcess | undefined;
+  #child: Child | undefined;
+  #outputEnded = false;
   #timeout: NodeJS.Timeout | undefined;
   #lastOutputAt = 0;
   #lastExit: LastExit | undefined;
@@ -46,7 +52,7 @@ export class HostedProcess {
     this.#output = new OutputWriter(options.folder);
     options.onStart(this.startedAt);
     try {
-      this.#start(options.pipes.open());
+      this.#start();
     } catch (error) {
       this.#refuse(error);
     }
@@ -55,6 +61,23 @@ export class HostedProcess {
   watch(watcher: Watcher): () => void {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);
+  }
+
+  /** Printed so far. */
+  get bytes(): number {
+    return this.#output.bytes;
+  }
+
+  /** Types into its terminal; without one, only Ctrl-C means something. */
+  write(text: string): void {
+    if (this.#child?.terminal) this.#child.terminal.write(text);
+    else if (text === interruptCharacter && this.#child?.pid !== undefined) interruptGroup(this.#child.pid);
+  }
+
+  /** False when it has no terminal. */
+  resize(size: TerminalSize): boolean {
+    this.#child?.terminal?.resize(size);
+    return this.#child?.terminal !== undefined;
   }
 
   /** Resolves when the command and everything it started are gone. The first reason to kill it is the one recorded. */
@@ -71,31 +94,31 @@ export class HostedProcess {
     return { mark: this.#options.mark, ...(root === undefined ? {} : { root }) };
   }
 
-  #start(pipe: OutputPipe): void {
-    const { command, args, cwd, env, timeoutMs } = this.#options.spec;
-    const marked = { ...env, ...toMarkedEnvironment(this.#options.mark) };
-    const child = spawn(command, args, {
-      cwd,
-      env: marked,
-      detached: true,
-      stdio: ['ignore', pipe.writer, pipe.writer],
-    });
-    closeWriter(pipe);
-    this.#child = child;
-    let outputEnded = false;
-    pipe.reader.on('data', (chunk) => this.#receive(chunk));
-    pipe.reader.once('end', () => {
-      outputEnded = true;
-      if (this.#lastExit) this.#finish(this.#lastExit);
-    });
-    pipe.reader.once('close', () => pipe.release({ ended: outputEnded }));
-    child.once('error', (error) => this.#refuse(error));
-    child.once('exit', (code, signal) => {
-      this.#lastExit = { code, signal, endedAt: now() };
-      if (outputEnded) this.#finish(this.#lastExit);
-      else this.#drain(this.#lastExit, performance.now() + longestDrainMs);
-    });
-    this.#timeout = setTimeout(() => void this.kill('timed-out', 500), timeoutMs);
+  #start(): void {
+    const { spec, mark, pipes } = this.#options;
+    const marked = { ...spec, env: { ...spec.env, ...toMarkedEnvironment(mark) } };
+    const events = this.#toEvents();
+    this.#child = spec.tty
+      ? spawnOnTerminal(marked, spec.tty, events)
+      : spawnPiped(marked, pipes.open(), events);
+    if (spec.timeoutMs === undefined) return;
+    this.#timeout = setTimeout(() => void this.kill('timed-out', 500), spec.timeoutMs);
+  }
+
+  #toEvents(): ChildEvents {
+    return {
+      onOutput: (chunk) => this.#receive(chunk),
+      onOutputEnd: () => {
+        this.#outputEnded = true;
+        if (this.#lastExit) this.#finish(this.#lastExit);
+      },
+      onExit: (exit) => {
+        this.#lastExit = { ...exit, endedAt: now() };
+        if (this.#outputEnded) this.#finish(this.#lastExit);
+        else this.#drain(this.#lastExit, performance.now() + longestDrainMs);
+      },
+      onError: (error) => this.#refuse(error),
+    };
   }
 
   #receive(chunk: Buffer): void {

@@ -2,7 +2,7 @@
 // Started by the tool worker with its options as JSON; says `ready` on file descriptor 3 when it can be connected to.
 import { closeSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { tryLock } from '../kernel-lock.ts';
+import { tryLock, type KernelLock } from '@holdfast/kernel-lock';
 import { watchLifetime, type Supervisor } from './lifetime.ts';
 import { OutputPipes } from './output-pipes.ts';
 import { ProcessHost } from './process-host.ts';
@@ -22,11 +22,12 @@ const killGraceMs = 500;
 
 const options = JSON.parse(process.argv[2] ?? '{}') as HostOptions;
 const lock = tryLock(join(options.stateDir, 'process-host.lock'));
-if (lock) await serve();
+if (lock) await serve(lock);
 // Somebody else serves this machine already.
 else say('taken');
 
-async function serve(): Promise<void> {
+/** The lock is given back at the end only: an object that nobody refers to any more would give it back when it is collected. */
+async function serve(held: KernelLock): Promise<void> {
   const pipes = new OutputPipes(options.pipesDir);
   const host = new ProcessHost({ stateDir: options.stateDir, pipes });
   const state: { server?: HostServer; ending?: Promise<void> } = {};
@@ -35,6 +36,7 @@ async function serve(): Promise<void> {
     state.server?.close();
     state.ending ??= host.close({ graceMs: killGraceMs }).then(() => {
       rmSync(options.socketPath, { force: true });
+      held.release();
       process.exit(0);
     });
   };

@@ -17,6 +17,7 @@ import { join } from 'node:path';
 export const segmentBytes = 32 * 1024 * 1024;
 
 const newline = 10;
+const countChunkBytes = 1024 * 1024;
 
 /** Writes synchronously: what `append` returned from survives the death of this process. */
 export class OutputWriter {
@@ -44,10 +45,10 @@ export class OutputWriter {
   append(chunk: Uint8Array): void {
     for (let at = 0; at < chunk.length;) {
       const room = this.#segmentBytes - (this.#bytes % this.#segmentBytes);
-      const part = chunk.subarray(at, at + room);
-      writeSync(this.#segmentFor(this.#bytes), part);
-      this.#bytes += part.length;
-      at += part.length;
+      // A disk that is nearly full may take a part only.
+      const written = writeSync(this.#segmentFor(this.#bytes), chunk.subarray(at, at + room));
+      this.#bytes += written;
+      at += written;
     }
     this.#newlines += countNewlines(chunk);
     if (chunk.length > 0) this.#endsLine = chunk.at(-1) === newline;
@@ -96,6 +97,22 @@ export function measureOutput(folder: string, limit = segmentBytes): { bytes: nu
   );
   const endsLine = readOutput(folder, { start: bytes - 1, end: bytes }, limit)[0] === newline;
   return { bytes, lines: counts.reduce((sum, count) => sum + count, 0) + (bytes > 0 && !endsLine ? 1 : 0) };
+}
+
+/** Lines in what is still on disk of this range; a last line without a line break counts. */
+export function countLines(
+  folder: string,
+  range: { start: number; end: number },
+  limit = segmentBytes,
+): number {
+  let lines = 0;
+  let last = newline;
+  for (let at = range.start; at < range.end; at += countChunkBytes) {
+    const part = readOutput(folder, { start: at, end: Math.min(range.end, at + countChunkBytes) }, limit);
+    lines += countNewlines(part);
+    last = part.at(-1) ?? last;
+  }
+  return lines + (last === newline ? 0 : 1);
 }
 
 function countNewlines(bytes: Uint8Array): number {

@@ -4,13 +4,39 @@
 // F2  What was appended survives the death of this process, not a crash of the system; whoever asks must know of the latter.
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ProcessExit } from './protocol.ts';
+import type { ProcessExit, Reading } from './protocol.ts';
 
-export type ProcessRecord = { key: string; startedAt: number; exit?: ProcessExit };
+/** What is kept of a process that went to the background. */
+export type TerminalRecord = {
+  owner: string;
+  number: number;
+  command: string;
+  tty: boolean;
+  /** The session wants to be told of its end, and was not yet. */
+  notify: boolean;
+  /** Up to here its output was read. */
+  cursor: number;
+  /** Orders terminals by their last use. */
+  usedAt: number;
+  /** Calls that have written to it and are not settled. */
+  inputs: string[];
+  /** By call, as long as the call is not settled. */
+  readings: Record<string, Reading>;
+};
+
+export type ProcessRecord = {
+  key: string;
+  startedAt: number;
+  tty?: true;
+  exit?: ProcessExit;
+  terminal?: TerminalRecord;
+};
 
 type Line =
-  | { type: 'start'; key: string; startedAt: number }
+  | { type: 'start'; key: string; startedAt: number; tty?: true }
   | { type: 'exit'; key: string; exit: ProcessExit }
+  /** Replaces what was kept of the terminal. */
+  | { type: 'terminal'; key: string; terminal: TerminalRecord }
   | { type: 'forget'; key: string };
 
 /** The file is written anew without what was forgotten when it has this many lines more than it needs. */
@@ -39,10 +65,18 @@ export class ProcessLog {
     return [...this.#records.keys()];
   }
 
+  /** Processes in the background, oldest first. */
+  terminals(): (ProcessRecord & { terminal: TerminalRecord })[] {
+    return [...this.#records.values()].flatMap((record) => {
+      const { terminal } = record;
+      return terminal ? [{ ...record, terminal }] : [];
+    });
+  }
+
   /** @throws Error of the file system; the process must not be started then */
-  start(key: string, startedAt: number): void {
-    this.#append({ type: 'start', key, startedAt });
-    this.#records.set(key, { key, startedAt });
+  start(started: { key: string; startedAt: number; tty?: true }): void {
+    this.#append({ type: 'start', ...started });
+    this.#records.set(started.key, { ...started });
   }
 
   /** Known from now on also when the disk does not take it. @throws Error of the file system */
@@ -51,6 +85,15 @@ export class ProcessLog {
     if (!record) return;
     record.exit = exit;
     this.#append({ type: 'exit', key, exit });
+  }
+
+  /** @throws Error of the file system; nothing has changed then */
+  setTerminal(key: string, terminal: TerminalRecord): void {
+    const record = this.#records.get(key);
+    if (!record) return;
+    this.#append({ type: 'terminal', key, terminal });
+    record.terminal = terminal;
+    this.#surplus += 1;
   }
 
   forget(key: string): void {
@@ -75,8 +118,10 @@ export class ProcessLog {
   #writeAnew(): number {
     const path = toLogPath(this.#folder);
     const lines: Line[] = [];
-    for (const { key, startedAt, exit } of this.#records.values()) {
-      lines.push({ type: 'start', key, startedAt });
+    for (const { exit, terminal, ...started } of this.#records.values()) {
+      const { key } = started;
+      lines.push({ type: 'start', ...started });
+      if (terminal) lines.push({ type: 'terminal', key, terminal });
       if (exit) lines.push({ type: 'exit', key, exit });
     }
     writeFileSync(`${path}.new`, lines.map(toText).join(''), { mode: 0o600 });
@@ -100,12 +145,19 @@ export function readLog(folder: string): Map<string, ProcessRecord> {
 function apply(records: Map<string, ProcessRecord>, line: Line): void {
   const { key } = line;
   switch (line.type) {
-    case 'start':
-      records.set(key, { key, startedAt: line.startedAt });
+    case 'start': {
+      const { type: _, ...started } = line;
+      records.set(key, started);
       break;
+    }
     case 'exit': {
       const record = records.get(key);
       if (record) record.exit = line.exit;
+      break;
+    }
+    case 'terminal': {
+      const record = records.get(key);
+      if (record) record.terminal = line.terminal;
       break;
     }
     case 'forget':

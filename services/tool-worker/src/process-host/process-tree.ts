@@ -53,6 +53,11 @@ export async function killTree(find: () => TreeTarget, options: { graceMs: numbe
   }
 }
 
+/** What Ctrl-C does in a terminal. */
+export function interruptGroup(leader: number): void {
+  send(-leader, 'SIGINT');
+}
+
 function signalTree(target: TreeTarget, signal: 'SIGTERM' | 'SIGKILL'): number {
   const members = findTree(target);
   if (target.root !== undefined) send(-target.root, signal);
@@ -60,7 +65,7 @@ function signalTree(target: TreeTarget, signal: 'SIGTERM' | 'SIGKILL'): number {
   return members.length;
 }
 
-function send(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
+function send(pid: number, signal: 'SIGTERM' | 'SIGKILL' | 'SIGINT'): void {
   try {
     process.kill(pid, signal);
   } catch {

@@ -3,11 +3,12 @@
 // H2  A call that is taken up again keeps the state that was noted before it began.
 // H3  What could not be noted is said by undo, never guessed.
 import { hash } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import { isAbsolute, join, relative } from 'node:path';
+import type { PlannedChange } from '../tool.ts';
 import { toShownPath } from './byte-paths.ts';
 import { loadRecord, saveRecord } from './folder-record.ts';
-import { KnownFiles, type PlannedChange } from './known-files.ts';
+import { KnownFiles } from './known-files.ts';
 import { Ledger, type CallWindow, type State } from './ledger.ts';
 import { ObjectStore } from './object-store.ts';
 import type { Begun, CallId, CallStart, UndoRequest, UndoResult } from './requests.ts';
@@ -118,10 +119,10 @@ export class WorkspaceHistory {
     );
   }
 
-  noteRead(read: CallId & { tool: string; path: string; digest: string }): void {
-    const { sessionId, path, digest } = read;
+  /** `stamp` is of the file before it was read; `path` has no links. */
+  noteRead({ stamp, ...read }: CallId & { tool: string; path: string; stamp: string }): void {
+    const digest = this.#known.noteRead(read.sessionId, { path: read.path, stamp });
     this.#ledger.touch({ ...read, kind: 'read', before: digest, after: digest, original: null });
-    this.#known.noteSeen(sessionId, path, digest);
   }
 
   /** Idempotent, also when it was cut off. @throws Error when the snapshot is damaged or a path cannot be written */
@@ -253,6 +254,7 @@ export class WorkspaceHistory {
     if (before === null) return null;
     const inside = relative(root, path);
     if (inside.startsWith('..') || isAbsolute(inside)) return null;
+    if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return null;
     const content = readFileSync(path);
     return hash('sha256', content) === before ? this.#open(root).store.put('blob', content) : null;
   }

@@ -3,11 +3,9 @@
 // K2  What changes while a call of the session runs counts as its own change, unless another session declared it.
 // K3  The session is told once of each change; what it does then is its decision.
 import { createHash } from 'node:crypto';
-import { lstatSync, readFileSync } from 'node:fs';
+import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
+import type { PlannedChange } from '../tool.ts';
 import type { KnownFile, Ledger } from './ledger.ts';
-
-/** A file that a call will write; digests are SHA-256 of the content, null where there is no file. */
-export type PlannedChange = { path: string; before: string | null; after: string | null };
 
 export class KnownFiles {
   readonly #ledger: Ledger;
@@ -45,6 +43,15 @@ export class KnownFiles {
     this.#ledger.setKnown(sessionId, { path, digest, stale: false, stamp: toStamp(path) });
   }
 
+  /** A file that changed again since it was read is known to be another one. @returns what is known */
+  noteRead(sessionId: string, { path, stamp }: { path: string; stamp: string }): string | null {
+    const now = readDigest(path);
+    const stale = toStamp(path) !== stamp;
+    const digest = stale ? changed : now;
+    this.#ledger.setKnown(sessionId, { path, digest, stale, stamp });
+    return digest;
+  }
+
   /** A call that planned these changes has ended, one way or the other. */
   noteWritten(sessionId: string, files: readonly PlannedChange[]): void {
     for (const { path, before, after } of files) {
@@ -63,15 +70,21 @@ export class KnownFiles {
   }
 }
 
-function toStamp(path: string): string {
+/** Stands for a content that nobody has any more. */
+const changed = 'changed';
+
+/** Differs when the file does; empty when there is none. */
+export function toStamp(path: string): string {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   return stat ? [stat.ino, stat.size, stat.mtimeMs, stat.ctimeMs].join(':') : '';
 }
 
-/** Null when there is nothing that can be read. */
+/** Of the content; of a link, the path it leads to. Null when there is nothing that can be read. */
 function readDigest(path: string): string | null {
   try {
-    return createHash('sha256').update(readFileSync(path)).digest('hex');
+    const isLink = lstatSync(path).isSymbolicLink();
+    const content = isLink ? readlinkSync(path) : readFileSync(path);
+    return createHash('sha256').update(content).digest('hex');
   } catch {
     return null;
   }

@@ -11,7 +11,7 @@ export type Questions = {
   begin: { given: CallStart; answer: Begun };
   end: { given: Omit<CallStart, 'look'>; answer: void };
   spoil: { given: CallId; answer: void };
-  noteRead: { given: CallId & { tool: string; path: string; digest: string }; answer: void };
+  noteRead: { given: CallId & { tool: string; path: string; stamp: string }; answer: void };
   undo: { given: UndoRequest; answer: UndoResult };
   diff: { given: { sessionId: string; ordinal: number }; answer: TurnDiff };
   close: { given: Record<string, never>; answer: void };

@@ -1,5 +1,5 @@
 // requests.ts: what is asked of the history of workspaces, and what it answers.
-import type { PlannedChange } from './known-files.ts';
+import type { PlannedChange } from '../tool.ts';
 import type { UndoConflict } from './undo-plan.ts';
 
 export type CallStart = {

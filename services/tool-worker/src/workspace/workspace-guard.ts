@@ -2,10 +2,12 @@
 // G1  The first call of a turn has no effect before the state before it is noted, unless that takes too long; undo then says so.
 //     In a large workspace the later calls of the turn begin with the state that the one before left, so they need not wait.
 // G2  Undo is a service, not a condition: when the thread fails, calls run all the same and the log tells.
+import { realpathSync, statSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import type { CallDetail } from '@holdfast/protocol';
 import type { Logger } from '@holdfast/telemetry';
-import type { PlannedChange } from './known-files.ts';
+import type { PlannedChange } from '../tool.ts';
+import { toStamp } from './known-files.ts';
 import type { Answer, QuestionName, Questions, ThreadOptions } from './messages.ts';
 import type { UndoRequest, UndoResult } from './requests.ts';
 import type { TurnDiff } from './turn-diff.ts';
@@ -24,8 +26,8 @@ export type WorkspaceGuard = {
   begin(guarded: GuardedCall): Promise<string[]>;
   /** Such a call has ended, in whatever way. Returns at once. Idempotent. */
   end(guarded: GuardedCall): void;
-  /** A tool has read a file for the session; `digest` is SHA-256 of the whole content, `path` absolute. Returns at once. */
-  noteRead(call: CallDetail, file: { path: string; digest: string }): void;
+  /** A tool is about to read a file for the session; `path` is absolute. Returns at once. */
+  noteRead(call: CallDetail, path: string): void;
   /** @throws Error while a call of the session runs, and when the snapshot is damaged or a path cannot be written */
   undo(request: UndoRequest): Promise<UndoResult>;
   /** What the calls of a turn changed so far. @throws Error when a snapshot is damaged */
@@ -83,8 +85,10 @@ export function createWorkspaceGuard(options: WorkspaceGuardOptions): WorkspaceG
       if (calls?.delete(callId) && calls.size === 0) running.delete(sessionId);
       thread.ask('end', toStart(guarded)).catch(warn('the state after a call could not be noted'));
     },
-    noteRead: ({ sessionId, callId, tool }, file) => {
-      thread.ask('noteRead', { sessionId, callId, tool, ...file }).catch(warn('a read could not be noted'));
+    noteRead: ({ sessionId, callId, tool }, path) => {
+      const read = toRead(path);
+      if (!read) return;
+      thread.ask('noteRead', { sessionId, callId, tool, ...read }).catch(warn('a read could not be noted'));
     },
     undo: async (request) => {
       if (running.has(request.sessionId)) {
@@ -100,6 +104,16 @@ export function createWorkspaceGuard(options: WorkspaceGuardOptions): WorkspaceG
 function toStart({ call, files }: GuardedCall): Questions['end']['given'] {
   const { sessionId, turnId, callId, tool, context } = call;
   return { sessionId, turnId, callId, tool, cwd: context.cwd, ...(files ? { files } : {}) };
+}
+
+/** @returns undefined when there is no file to be read; the tool says why */
+function toRead(path: string): { path: string; stamp: string } | undefined {
+  try {
+    const file = realpathSync(path);
+    return statSync(file).isFile() ? { path: file, stamp: toStamp(file) } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Turns that are remembered; a forgotten one only costs a look. */

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { ProcessHostClient, type ProcessOutcome } from '../../src/process-host/client.ts';
+import { ProcessHostClient, type CallOutcome } from '../../src/process-host/client.ts';
 import { readProcess } from '../../src/process-host/process-table.ts';
 import type { ProcessSpec } from '../../src/process-host/protocol.ts';
 import { createFolder } from '../folders.ts';
@@ -27,7 +27,7 @@ export function toSpec(key: string, script: string, given: Partial<ProcessSpec> 
   };
 }
 
-export type Run = { outcome: ProcessOutcome; output: string };
+export type Run = { outcome: CallOutcome; output: string };
 
 /** Runs a script to its end. */
 export async function run(

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { tryLock } from '@holdfast/kernel-lock';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ProcessHostClient } from '../../src/process-host/client.ts';
 import { readProcess } from '../../src/process-host/process-table.ts';
@@ -216,6 +217,7 @@ describe('the life of a process host', () => {
     orphanLimitMs: number;
     idleLimitMs: number;
     supervisor?: { pid: number; startTime: string };
+    flags?: string[];
   }) {
     const stateDir = createFolder();
     const argument = JSON.stringify({
@@ -223,7 +225,7 @@ describe('the life of a process host', () => {
       ...toRuntimePaths({ stateDir, runtimeDir: stateDir }),
       ...given,
     });
-    const child = spawn(process.execPath, [hostMain, argument], {
+    const child = spawn(process.execPath, [...(given.flags ?? []), hostMain, argument], {
       stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
     });
     onTestFinished(() => void child.kill('SIGKILL'));
@@ -247,6 +249,18 @@ describe('the life of a process host', () => {
     expect(await exited).toEqual([0, null]);
     expect(readProcess(pid)).toBeUndefined();
     await running;
+  });
+
+  test('keeps its machine to itself as long as it lives, whatever is collected', async () => {
+    const collect = 'data:text/javascript,setInterval(globalThis.gc, 5).unref()';
+    const { stateDir } = await startHost({
+      orphanLimitMs: 60_000,
+      idleLimitMs: 60_000,
+      flags: ['--disable-warning=ExperimentalWarning', '--expose-gc', '--import', collect],
+    });
+    const { client } = createClient(stateDir);
+    expect((await run(client, toSpec('a', 'sleep 0.2; echo collected'))).output).toBe('collected\n');
+    expect(tryLock(join(stateDir, 'process-host.lock'))).toBeUndefined();
   });
 
   test('ends with its supervisor', async () => {

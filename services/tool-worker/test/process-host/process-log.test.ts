@@ -19,7 +19,7 @@ describe('the log of processes', () => {
   test('is the same for whoever reads it and for the next one who opens it', () => {
     const folder = createFolder();
     const log = new ProcessLog(folder);
-    for (const key of ['running', 'ended', 'forgotten']) log.start(key, 1);
+    for (const key of ['running', 'ended', 'forgotten']) log.start({ key, startedAt: 1 });
     log.exit('ended', exit);
     log.forget('forgotten');
     const expected = [
@@ -34,10 +34,10 @@ describe('the log of processes', () => {
 
   test('passes over a line that was torn by a crash, and goes on after it', () => {
     const folder = createFolder();
-    new ProcessLog(folder).start('a', 1);
+    new ProcessLog(folder).start({ key: 'a', startedAt: 1 });
     appendFileSync(join(folder, 'processes.jsonl'), '{"type":"exit","key":"a","ex');
     const log = new ProcessLog(folder);
-    log.start('b', 2);
+    log.start({ key: 'b', startedAt: 2 });
     expect([...readLog(folder).values()]).toEqual([
       { key: 'a', startedAt: 1 },
       { key: 'b', startedAt: 2 },
@@ -47,9 +47,9 @@ describe('the log of processes', () => {
   test('does not grow with what was forgotten', () => {
     const folder = createFolder();
     const log = new ProcessLog(folder);
-    log.start('kept', 1);
+    log.start({ key: 'kept', startedAt: 1 });
     for (let index = 0; index < 2_000; index += 1) {
-      log.start(String(index), 1);
+      log.start({ key: String(index), startedAt: 1 });
       log.exit(String(index), exit);
       log.forget(String(index));
     }

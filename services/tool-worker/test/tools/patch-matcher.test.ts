@@ -69,6 +69,19 @@ describe('a part of a patch', () => {
     expect(edit('a\n', '-a', '-', '+b', '+')).toBe('b\n');
   });
 
+  test('of which only an empty line is left puts its new lines where it is searched', () => {
+    expect(edit('x\ny\n', '@@ x', ' ', '+1')).toBe('x\n\n1\ny\n');
+  });
+
+  test('stands before a later part at the same place', () => {
+    expect(edit('x\n\n', '@@ x', '+1', '@@', ' ', '+2')).toBe('x\n\n1\n2\n');
+  });
+
+  test('is not taken for found by space that Unicode does not call space', () => {
+    expect(() => edit('\uFEFFx\n', '-x', '+y')).toThrow('Failed to find expected lines');
+    expect(edit('\u0085x\n', '-x', '+y')).toBe('y\n');
+  });
+
   test('may empty the file', () => {
     expect(edit('a\nb\n', '-a', '-b')).toBe('');
   });
@@ -83,6 +96,10 @@ describe('line ends', () => {
   test('stay as they are, and new lines take the first one of the file', () => {
     expect(edit('a\r\nb\nc\r\n', ' a', '-b', '+x', '+y', ' c')).toBe('a\r\nx\r\ny\r\nc\r\n');
     expect(edit('a\nb\r\nc\r\n', '-a', '+x')).toBe('x\nb\r\nc\r\n');
+  });
+
+  test('may be carriage returns alone', () => {
+    expect(edit('a\rb\nc', '-b', '+x')).toBe('a\rx\rc\r');
   });
 
   test('are added to a last line that had none', () => {

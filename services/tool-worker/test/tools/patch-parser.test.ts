@@ -71,14 +71,36 @@ describe('a patch', () => {
   test.each([
     ['blank space around it', `\n\n  ${wrap('*** Delete File: a')}\n\n`],
     ['a here-document around it', `<<'EOF'\n${wrap('*** Delete File: a')}\nEOF`],
-    ['a here-document in double quotes', `<<"PATCH"\n${wrap('*** Delete File: a')}\nPATCH\n`],
+    ['a here-document in double quotes', `<<"EOF"\n${wrap('*** Delete File: a')}\nEOF\n`],
     ['a plain here-document', `<<EOF\n${wrap('*** Delete File: a')}\nEOF`],
     ['line ends of Windows', wrap('*** Delete File: a').replaceAll('\n', '\r\n')],
     ['space around its headers', wrap('   *** Delete File: a  ')],
     ['the environment it is for', wrap('*** Environment ID: main', '*** Delete File: a')],
-    ['empty lines between files', wrap('', '*** Delete File: a', '', '')],
+    ['a second last line', `${wrap('*** Delete File: a')}\n\n*** End Patch`],
   ])('may have %s', (_what, text) => {
     expect(parsePatch(text)).toEqual({ hunks: [{ kind: 'delete', path: 'a' }] });
+  });
+
+  test('takes a header with space in front of it for context, but not after an added file', () => {
+    expect(parsePatch(wrap('*** Update File: a', ' *** Delete File: b', '-c')).hunks).toEqual([
+      {
+        kind: 'update',
+        path: 'a',
+        chunks: [
+          {
+            lines: [
+              { kind: 'context', text: '*** Delete File: b' },
+              { kind: 'remove', text: 'c' },
+            ],
+            atEnd: false,
+          },
+        ],
+      },
+    ]);
+    expect(parsePatch(wrap('*** Add File: a', ' *** Delete File: b')).hunks).toEqual([
+      { kind: 'add', path: 'a', lines: [] },
+      { kind: 'delete', path: 'b' },
+    ]);
   });
 
   test('may be empty', () => {
@@ -93,10 +115,31 @@ describe('a patch', () => {
       wrap('*** Delete File: a', '*** Remove File: b'),
       "invalid hunk at line 3: '*** Remove File: b' does not begin a file; write '*** Add File: {path}', '*** Delete File: {path}' or '*** Update File: {path}'",
     ],
-    [wrap('*** Update File: a'), "invalid hunk at line 2: the update of 'a' is empty"],
+    [`<<'PATCH'\n${wrap()}\nPATCH`, "invalid patch: the first line must be '*** Begin Patch'"],
+    [wrap('*** End Patch', '*** Delete File: a'), "invalid patch: '*** End Patch' must be the last line"],
+    [
+      wrap('*** Environment ID: ', '*** Delete File: a'),
+      "invalid patch: name the environment after '*** Environment ID:' or leave the line out",
+    ],
+    [
+      wrap('*** Update File: a'),
+      "invalid hunk at line 2: the update of 'a' is empty; write the lines that change",
+    ],
+    [
+      wrap('*** Update File: a', '*** Move to: b'),
+      "invalid hunk at line 2: the update of 'a' is empty; write the lines that change, or one line of context to move the file as it is",
+    ],
+    [
+      wrap('*** Delete File: a', ''),
+      "invalid hunk at line 3: '' does not begin a file; write '*** Add File: {path}', '*** Delete File: {path}' or '*** Update File: {path}'",
+    ],
     [wrap('*** Update File: a', '@@ x'), 'invalid hunk at line 4: a part has no lines'],
     [wrap('*** Update File: a', '@@ x', '@@ y', ' z'), 'invalid hunk at line 4: a part has no lines'],
-    [wrap('*** Update File: a', '*** End of File'), 'invalid hunk at line 3: a part has no lines'],
+    [wrap('*** Update File: a', '@@', '*** End of File'), 'invalid hunk at line 4: a part has no lines'],
+    [
+      wrap('*** Update File: a', '*** End of File'),
+      "invalid hunk at line 2: the update of 'a' is empty; write the lines that change",
+    ],
     [
       wrap('*** Update File: a', '@@', 'x'),
       "invalid hunk at line 4: unexpected line 'x'; lines of an update begin with ' ' (context), '+' (added) or '-' (removed)",

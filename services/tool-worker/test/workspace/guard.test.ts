@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createWorkspaceGuard } from '../../src/workspace/workspace-guard.ts';
@@ -25,7 +25,9 @@ function openSession(given: Parameters<typeof openTestMachine>[0] = {}) {
     run({ callId, tool: 'exec_command', input: JSON.stringify({ cmd }) });
   const patch = (callId: string, ...lines: string[]) =>
     run({ callId, tool: 'apply_patch', form: 'freeform', input: patchOf(...lines) });
-  return { ...opened, exec, patch };
+  const read = (callId: string, path: string) =>
+    run({ callId, tool: 'read_file', input: JSON.stringify({ file_path: path }) });
+  return { ...opened, exec, patch, read };
 }
 
 describe('a machine', () => {
@@ -148,6 +150,17 @@ describe('apply_patch', () => {
     expect(readFileSync(a, 'utf8')).toBe('two\nmine\n');
     expect(await patch('1.3.0', ...replace('two', 'three'))).toMatchObject({ status: 'ok' });
     expect(readFileSync(a, 'utf8')).toBe('three\nmine\n');
+  });
+
+  test('overwrites nothing that changed outside since the session read it, through whatever link', async () => {
+    const { workspace, read, patch } = openSession();
+    const a = join(workspace, 'a');
+    writeFileSync(a, 'one\n');
+    symlinkSync('a', join(workspace, 'link'));
+    expect(await read('1.1.0', join(workspace, 'link'))).toMatchObject({ status: 'ok' });
+    writeFileSync(a, 'one\nmine\n');
+    expect(await patch('1.2.0', ...replace('one', 'two'))).toMatchObject({ status: 'failed' });
+    expect(readFileSync(a, 'utf8')).toBe('one\nmine\n');
   });
 
   test('takes what the commands of the session change as its own', async () => {

@@ -98,7 +98,8 @@ function noteActivity(state: MemoryState, session: SessionData, call: CallRow): 
 
 function toDetail(session: SessionData, call: CallRow): CallDetail {
   const { turnId, callId, modelCallId, tool, form, input } = call;
-  const { cwd, approvalPolicy } = session.settings;
+  const { cwd, approvalPolicy, model } = session.settings;
+  const style = model.outputStyle === undefined ? {} : { outputStyle: model.outputStyle };
   return {
     sessionId: session.sessionId,
     turnId,
@@ -107,7 +108,7 @@ function toDetail(session: SessionData, call: CallRow): CallDetail {
     tool,
     form,
     input,
-    context: { cwd, approvalPolicy },
+    context: { cwd, approvalPolicy, ...style },
   };
 }
 

@@ -4,8 +4,6 @@ import { noUsage, type Session, type TokenUsage, type Turn } from '@holdfast/pro
 import { findSession, type MemoryState, type SessionData, type StepRow, type TurnRow } from './state.ts';
 import { sealRunning } from './turns.ts';
 
-const pendingLimit = 100;
-
 export function createSessionLog(state: MemoryState): SessionLog {
   return {
     createSession: async (request) => {
@@ -42,13 +40,13 @@ export function createSessionLog(state: MemoryState): SessionLog {
       session.updatedAt = state.now();
       return { duplicate: false };
     },
-    listPendingInputs: async ({ quietMs }) =>
+    listPendingInputs: async ({ quietMs, after, limit }) =>
       [...state.sessions.values()]
         .filter((session) => session.state !== 'closed' && session.updatedAt <= state.now() - quietMs)
         .flatMap(listPending)
+        .filter(({ position }) => position > after)
         .toSorted((one, other) => one.position - other.position)
-        .slice(0, pendingLimit)
-        .map(({ sessionId, inputId, kind }) => ({ sessionId, input: { inputId, kind } })),
+        .slice(0, limit),
     listTurns: async ({ sessionId }) => {
       const session = findSession(state, sessionId);
       return [...session.turns.values()].map((turn) => toTurn(session, turn));
@@ -83,7 +81,11 @@ function createSession(request: Parameters<SessionLog['createSession']>[0], now:
 function listPending(session: SessionData) {
   return [...session.inputs.values()]
     .filter((input) => input.turnId === undefined || input.turnId === session.running?.turnId)
-    .map(({ inputId, kind, position }) => ({ sessionId: session.sessionId, inputId, kind, position }));
+    .map(({ inputId, kind, position }) => ({
+      position,
+      sessionId: session.sessionId,
+      input: { inputId, kind },
+    }));
 }
 
 function toSession(session: SessionData): Session {
@@ -94,6 +96,7 @@ function toSession(session: SessionData): Session {
     state,
     settings,
     turns: session.turnCount,
+    ...(session.running ? { runningTurn: session.running.turnId } : {}),
     lastItemSeq: session.items.length,
     lastEventSeq: session.events.length,
     createdAt: new Date(session.createdAt).toISOString(),

@@ -14,7 +14,7 @@ import type {
   InputId,
   Item,
   MachineRegistration,
-  Placement,
+  CallPlacement,
   Session,
   SessionEvent,
   SessionId,
@@ -24,6 +24,7 @@ import type {
   TokenUsage,
   TurnId,
   TurnStatus,
+  WaitingReason,
 } from '@holdfast/protocol';
 
 export type InputRow = Input & { position: number; turnId?: TurnId; recorded: boolean; createdAt: number };
@@ -54,7 +55,7 @@ export type StepRow = {
 
 export type CallRow = Pick<CallDetail, 'turnId' | 'callId' | 'modelCallId' | 'tool' | 'form' | 'input'> & {
   step: number;
-  placement: Placement;
+  placement: CallPlacement;
   state: CallState;
   fence: number;
   holder?: { machineId: string; bootId: string };
@@ -79,6 +80,8 @@ export type RunningTurn = {
   openStep: number;
 };
 
+export type Waiting = { reason: WaitingReason; detail: string };
+
 export type SessionData = {
   sessionId: SessionId;
   title: string;
@@ -89,7 +92,7 @@ export type SessionData = {
   turnCount: number;
   running?: RunningTurn;
   /** The last `status:waiting`; absent once the turn went on. */
-  waiting?: { reason: 'machine' | 'approval' | 'api-limit'; detail: string };
+  waiting?: Waiting;
   createdAt: number;
   updatedAt: number;
   inputs: Map<InputId, InputRow>;

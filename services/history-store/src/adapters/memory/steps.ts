@@ -19,6 +19,7 @@ import {
   type RunningTurn,
   type SessionData,
   type StepRow,
+  type Waiting,
 } from './state.ts';
 import { findInput, readVerdict, sealRunning, startTurn } from './turns.ts';
 
@@ -26,16 +27,33 @@ export function createStepLog(state: MemoryState): StepLog {
   return {
     openStep: async (request) => openStep(state, findSession(state, request.sessionId), request),
     commitStep: async (request) => commitStep(state, findSession(state, request.sessionId), request),
-    noteFailure: async ({ sessionId, turnId, step, fence, error, willRetry }) => {
+    noteFailure: async ({ sessionId, turnId, step, fence, error, willRetry, waiting }) => {
       const session = findSession(state, sessionId);
       const row = findStep(session, turnId, step);
       const isCurrent = session.running?.turnId === turnId && row && !row.committed && row.fence === fence;
       if (isCurrent && !willRetry) row.failure = error;
       if (!isCurrent || !willRetry || row.notedFence === fence) return;
       row.notedFence = fence;
+      if (waiting) return noteWait(state, session, { reason: waiting, detail: error.message });
       append(state, session, { turnId, events: [{ type: 'error', error, willRetry: true, attempt: fence }] });
     },
   };
+}
+
+/** A turn that waits for the same thing again, with nothing in between, says so once. */
+function noteWait(state: MemoryState, session: SessionData, waiting: Waiting): void {
+  const { running } = session;
+  if (!running) return;
+  const newest = session.events.findLast((event) => event.turnId === running.turnId);
+  const isTold =
+    newest?.type === 'status' &&
+    newest.status === 'waiting' &&
+    newest.reason === waiting.reason &&
+    newest.detail === waiting.detail;
+  session.waiting = waiting;
+  setActive(session, 'waiting');
+  const events: EventBody[] = isTold ? [] : [{ type: 'status', status: 'waiting', ...waiting }];
+  append(state, session, { turnId: running.turnId, events });
 }
 
 function openStep(state: MemoryState, session: SessionData, request: OpenStep): OpenedStep {
@@ -120,10 +138,10 @@ function startStep(
 }
 
 function reopen(session: SessionData, step: StepRow): { step: StepRow; events: EventBody[] } {
-  const newest = session.events.findLast(
-    (event) => event.turnId === step.turnId && !(event.type === 'status' && event.status === 'waiting'),
-  );
-  const isNoted = newest?.type === 'error' && newest.willRetry;
+  const newest = session.events.findLast((event) => event.turnId === step.turnId);
+  const isNoted =
+    (newest?.type === 'error' && newest.willRetry) ||
+    (newest?.type === 'status' && newest.status === 'waiting');
   const code = 'step.retried';
   const error = { code, message: failureTable[code].message };
   const events: EventBody[] = isNoted ? [] : [{ type: 'error', error, willRetry: true, attempt: step.fence }];

@@ -28,9 +28,7 @@ const abortedMessage = toUserMessage(
 );
 
 /** What the turn operations of the store need of it. */
-export function createTurnLog(
-  state: MemoryState,
-): Pick<HistoryStore, 'sealTurn' | 'cancelRunningTurn' | 'noteWaiting'> {
+export function createTurnLog(state: MemoryState): Pick<HistoryStore, 'sealTurn' | 'noteWaiting'> {
   return {
     sealTurn: async ({ sessionId, turnId, end }) => {
       const session = findSession(state, sessionId);
@@ -41,13 +39,6 @@ export function createTurnLog(
         sealUnstarted(state, session, { turnId, end });
       }
       return { status: end.kind };
-    },
-    cancelRunningTurn: async ({ sessionId }) => {
-      const session = findSession(state, sessionId);
-      if (!session.running) throw new Failure('session.not-running');
-      const { turnId } = session.running;
-      sealRunning(state, session, { kind: 'cancelled' });
-      return { turnId, status: 'cancelled' };
     },
     noteWaiting: async ({ sessionId, turnId, reason, detail }) => {
       const session = findSession(state, sessionId);
@@ -127,7 +118,8 @@ export function takeOutputs(session: SessionData, step: StepRow): CallOutputItem
     const call = session.calls.get(callId);
     if (!call?.output) break;
     const type = call.form === 'function' ? 'function_call_output' : 'custom_tool_call_output';
-    items.push({ type, call_id: call.modelCallId, output: call.output.text });
+    const { text, image } = call.output;
+    items.push({ type, call_id: call.modelCallId, output: text, ...(image ? { image } : {}) });
   }
   step.recorded += items.length;
   return items;

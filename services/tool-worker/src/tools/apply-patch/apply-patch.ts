@@ -1,30 +1,45 @@
 // apply-patch.ts: the tool around parser, plan and writer.
 import type { CallDetail, CallOutput } from '@holdfast/protocol';
 import { toShortOutput, toUnknownOutput } from '../../call-outputs.ts';
+import {
+  toChanges,
+  toEvidence,
+  toPlannedChanges,
+  type EditEvidence,
+  type EditPlan,
+} from '../../file-edits/file-edit.ts';
+import type { Scope } from '../../file-edits/location.ts';
+import { inspectEdits } from '../../file-edits/outcome.ts';
+import { writeEdits } from '../../file-edits/writer.ts';
 import type { Prepared, Tool, Traces } from '../../tool.ts';
-import { inspectPatch } from './outcome.ts';
 import { parsePatch } from './parser.ts';
 import { PatchError } from './patch.ts';
-import { planPatch, toEvidence, type PatchEvidence, type PatchPlan } from './plan.ts';
+import { planPatch } from './plan.ts';
 import { applyPatchSpec } from './spec.ts';
-import { writeEdit } from './writer.ts';
 
-export function createApplyPatch(): Tool {
+export type ApplyPatch = Tool & {
+  /** Like `prepare`, but relative paths start at `cwd`, an absolute path; what the session may change stays the same. */
+  prepareIn(call: CallDetail, cwd: string): Promise<Prepared>;
+};
+
+/** @param options.workspace a folder that every session of the machine may change, beside its own */
+export function createApplyPatch({ workspace }: { workspace: string }): ApplyPatch {
+  const prepareIn = (call: CallDetail, cwd: string) =>
+    Promise.resolve(prepare(call, { cwd, roots: [call.context.cwd, workspace] }));
   return {
     spec: applyPatchSpec,
-    prepare: (call) => Promise.resolve(prepare(call)),
+    prepare: (call) => prepareIn(call, call.context.cwd),
+    prepareIn,
     resolve: (_run, traces) => Promise.resolve(resolveOutcome(traces)),
   };
 }
 
-function prepare(call: CallDetail): Prepared {
-  let plan: PatchPlan;
+function prepare(call: CallDetail, scope: Scope): Prepared {
+  let plan: EditPlan;
   try {
-    plan = planPatch(parsePatch(toPatchText(call)), call.context.cwd);
+    plan = planPatch(parsePatch(toPatchText(call)), scope);
   } catch (error) {
-    return refuse(
-      `apply_patch verification failed: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    return refuse(`apply_patch verification failed: ${toReason(error)}`);
   }
   if (plan.edits.length === 0) return refuse('No files were modified.');
   const evidence = toEvidence(plan);
@@ -32,7 +47,7 @@ function prepare(call: CallDetail): Prepared {
     kind: 'ready',
     question: `apply_patch: ${plan.summary.join(', ')}`,
     evidence,
-    files: evidence.files,
+    files: toPlannedChanges(evidence),
     run: () => Promise.resolve(apply(plan)),
   };
 }
@@ -54,29 +69,26 @@ function toPatchText(call: CallDetail): string {
 }
 
 /** Runs to its end also after an interrupt: it takes milliseconds, and half a patch helps nobody. */
-function apply(plan: PatchPlan): CallOutput {
+function apply(plan: EditPlan): CallOutput {
   const startedAt = performance.now();
-  const done: string[] = [];
-  try {
-    for (const edit of plan.edits) {
-      writeEdit(edit);
-      done.push(edit.path);
-    }
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const changed = done.length === 0 ? 'Nothing was changed.' : `Changed before that: ${done.join(', ')}.`;
-    return toShortOutput(
-      'failed',
-      `apply_patch failed: ${reason}. ${changed}`,
-      performance.now() - startedAt,
-    );
-  }
-  return toSuccess(plan, performance.now() - startedAt);
+  const { done, error } = writeEdits(plan);
+  const durationMs = performance.now() - startedAt;
+  if (error === undefined) return toSuccess(plan.summary, { changes: toChanges(plan.edits), durationMs });
+  const changed =
+    done.length === 0
+      ? 'Nothing was changed.'
+      : `Changed before that: ${done.map(({ path }) => path).join(', ')}.`;
+  const text = `apply_patch failed: ${toReason(error)}. ${changed}`;
+  return { ...toShortOutput('failed', text, durationMs), changes: toChanges(done) };
+}
+
+function toReason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function toSuccess(
-  { changes, summary }: Pick<PatchPlan, 'changes' | 'summary'>,
-  durationMs: number,
+  summary: readonly string[],
+  { changes, durationMs }: Required<Pick<CallOutput, 'changes' | 'durationMs'>>,
 ): CallOutput {
   const seconds = Math.round(durationMs / 100) / 10;
   const text = [
@@ -91,11 +103,11 @@ function toSuccess(
 }
 
 function resolveOutcome(traces: Traces): CallOutput | 'not-started' {
-  const evidence = traces.evidence as PatchEvidence;
-  const outcome = inspectPatch(evidence);
+  const evidence = traces.evidence as EditEvidence;
+  const outcome = inspectEdits(evidence);
   switch (outcome.kind) {
     case 'applied':
-      return toSuccess(evidence, 0);
+      return toSuccess(evidence.summary, { changes: toChanges(evidence.files), durationMs: 0 });
     case 'untouched':
       return 'not-started';
     case 'mixed':

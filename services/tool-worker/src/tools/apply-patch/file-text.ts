@@ -1,13 +1,17 @@
-// file-text.ts: the text of a file as lines that keep their own line ends.
+// file-text.ts: the text of a file as lines that keep their own line ends. A lone carriage return is one, too, as for Codex 0.169.
 
 export type FileLine = { text: string; end: string };
 
 /** A last line without a line end has an empty one. */
 export function toLines(text: string): FileLine[] {
-  return Array.from(text.matchAll(/([^\n]*?)(\r?\n)|([^\n]+)$/g), (match) => ({
-    text: match[1] ?? match[3] ?? '',
-    end: match[2] ?? '',
-  }));
+  const lines: FileLine[] = [];
+  let start = 0;
+  for (const { 0: end, index } of text.matchAll(/\r\n|\n|\r/g)) {
+    lines.push({ text: text.slice(start, index), end });
+    start = index + end.length;
+  }
+  if (start < text.length) lines.push({ text: text.slice(start), end: '' });
+  return lines;
 }
 
 /** The first line end of the file; LF when it has none. */

@@ -1,108 +1,108 @@
+// matcher.ts: finds the places of the chunks and makes the new lines. The lines of the file win over those of the patch: context stays
+// as the file has it, also where it was only found by being lenient.
 import { toLineEnd, toLines, toText, type FileLine } from './file-text.ts';
-// matcher.ts: finds the place of a chunk and makes the new lines. The lines of the file win over those of the patch: context stays as the
-// file has it, also where it was only found by being lenient.
-import { PatchError, type Chunk } from './patch.ts';
+import { createLineSearch, type LineSearch } from './line-search.ts';
+import { PatchError, type Chunk, type ChunkLine } from './patch.ts';
 
-type Normal = (line: string) => string;
-
-const dashes = /[\u2010-\u2015\u2212]/g;
-const singleQuotes = /[\u2018-\u201B]/g;
-const doubleQuotes = /[\u201C-\u201F]/g;
-const spaces = /[\u00A0\u2002-\u200A\u202F\u205F\u3000]/g;
-
-/** From strict to lenient; the first that finds a place decides. */
-const passes: readonly Normal[] = [
-  (line) => line,
-  (line) => line.trimEnd(),
-  (line) => line.trim(),
-  (line) =>
-    line
-      .trim()
-      .replaceAll(dashes, '-')
-      .replaceAll(singleQuotes, "'")
-      .replaceAll(doubleQuotes, '"')
-      .replaceAll(spaces, ' '),
-];
+/** Lines of the file that give way to others. */
+type Replacement = { start: number; length: number; added: string[] };
 
 /** Applies the chunks in the order of the file. @throws PatchError when one does not fit */
 export function applyChunks(text: string, chunks: readonly Chunk[], path: string): string {
   const lines = toLines(text);
   const lineEnd = toLineEnd(lines);
-  const texts = lines.map((line) => line.text);
-  const result: FileLine[] = [];
-  const appended: FileLine[] = [];
+  const replacements = toReplacements(
+    lines.map((line) => line.text),
+    chunks,
+    path,
+  );
+  const parts: FileLine[][] = [];
   let copied = 0;
-  let position = 0;
-  for (const chunk of chunks) {
-    if (chunk.anchor !== undefined) position = findAnchor(texts, chunk.anchor, position, path) + 1;
-    if (chunk.lines.every((line) => line.kind === 'add')) {
-      appended.push(...chunk.lines.map((line) => ({ text: line.text, end: lineEnd })));
-      continue;
-    }
-    const place = findPlace(texts, chunk, position, path);
-    result.push(...lines.slice(copied, place.start), ...replace(lines, place, lineEnd));
-    copied = place.start + place.length;
-    position = copied;
+  for (const { start, length, added } of replacements) {
+    parts.push(
+      lines.slice(copied, start),
+      added.map((line) => ({ text: line, end: lineEnd })),
+    );
+    copied = start + length;
   }
-  return toText([...result, ...lines.slice(copied), ...appended], lineEnd);
+  return toText([...parts, lines.slice(copied)].flat(), lineEnd);
 }
 
-type Place = { start: number; length: number; lines: Chunk['lines'] };
+/** In the order of the file; at one place in the order of the patch. */
+function toReplacements(texts: readonly string[], chunks: readonly Chunk[], path: string): Replacement[] {
+  const search = createLineSearch(texts);
+  const replacements: Replacement[] = [];
+  let position = 0;
+  for (const chunk of chunks) {
+    if (chunk.anchor !== undefined) position = findAnchor(search, { chunk, position, path }) + 1;
+    if (chunk.lines.every((line) => line.kind === 'add')) {
+      replacements.push(...toRuns(chunk.lines, texts.length));
+      continue;
+    }
+    const { start, lines } = findPlace(search, { chunk, position, path });
+    replacements.push(...toRuns(lines, start));
+    position = start + toOld(lines).length;
+  }
+  return replacements.toSorted((left, right) => left.start - right.start);
+}
 
-function findAnchor(texts: readonly string[], anchor: string, from: number, path: string): number {
-  const found = seek(texts, [anchor], { from, atEnd: false });
+type Wanted = { chunk: Chunk; position: number; path: string };
+
+function findAnchor(search: LineSearch, { chunk: { anchor = '' }, position, path }: Wanted): number {
+  const found = search([anchor], { from: position, atEnd: false });
   if (found === undefined) throw new PatchError(`Failed to find context '${anchor}' in ${path}`);
   return found;
 }
 
-function findPlace(texts: readonly string[], chunk: Chunk, from: number, path: string): Place {
+function findPlace(
+  search: LineSearch,
+  { chunk, position, path }: Wanted,
+): { start: number; lines: readonly ChunkLine[] } {
   for (const lines of [chunk.lines, withoutLastEmpty(chunk.lines)]) {
-    const old = toOld(lines);
-    const start = old.length === 0 ? undefined : seek(texts, old, { from, atEnd: chunk.atEnd });
-    if (start !== undefined) return { start, length: old.length, lines };
+    if (!lines) break;
+    const start = search(toOld(lines), { from: position, atEnd: chunk.atEnd });
+    if (start !== undefined) return { start, lines };
   }
   throw new PatchError(`Failed to find expected lines in ${path}:\n${toOld(chunk.lines).join('\n')}`);
 }
 
-function toOld(lines: Chunk['lines']): string[] {
+function toOld(lines: readonly ChunkLine[]): string[] {
   return lines.filter((line) => line.kind !== 'add').map((line) => line.text);
 }
 
-/** Models end a chunk with an empty line that the file does not have. */
-function withoutLastEmpty(lines: Chunk['lines']): Chunk['lines'] {
+/**
+ * Models end a chunk with an empty line that the file does not have: the last of the old lines goes when it is empty, and with it
+ * the last of the new ones when that is empty, too. Undefined when there is nothing to leave out.
+ */
+function withoutLastEmpty(lines: readonly ChunkLine[]): readonly ChunkLine[] | undefined {
   const lastOld = lines.findLastIndex((line) => line.kind !== 'add');
-  if (lines[lastOld]?.text !== '') return lines;
-  const rest = lines.toSpliced(lastOld, 1);
-  const wasRemoved = lines[lastOld].kind === 'remove';
+  if (lines[lastOld]?.text !== '') return undefined;
+  const rest = leaveOut(lines, lastOld, 'remove');
   const lastNew = rest.findLastIndex((line) => line.kind !== 'remove');
-  return wasRemoved && rest[lastNew]?.kind === 'add' && rest[lastNew].text === ''
-    ? rest.toSpliced(lastNew, 1)
-    : rest;
+  return rest[lastNew]?.text === '' ? leaveOut(rest, lastNew, 'add') : rest;
 }
 
-/** The first index where the pattern stands, or undefined. At the end of the file there is only one place to look. */
-function seek(
-  texts: readonly string[],
-  pattern: readonly string[],
-  { from, atEnd }: { from: number; atEnd: boolean },
-): number | undefined {
-  const last = texts.length - pattern.length;
-  const first = atEnd ? Math.max(from, last) : from;
-  for (const normal of passes) {
-    const wanted = pattern.map(normal);
-    for (let start = first; start <= last; start += 1) {
-      if (wanted.every((line, offset) => normal(texts[start + offset] ?? '') === line)) return start;
+/** Takes a line from one side; context stays on the other. */
+function leaveOut(lines: readonly ChunkLine[], at: number, side: 'remove' | 'add'): readonly ChunkLine[] {
+  const other = side === 'remove' ? 'add' : 'remove';
+  return lines[at]?.kind === side ? lines.toSpliced(at, 1) : lines.with(at, { kind: other, text: '' });
+}
+
+/** Lines between context become one replacement. */
+function toRuns(lines: readonly ChunkLine[], start: number): Replacement[] {
+  const runs: Replacement[] = [];
+  let at = start;
+  let run: Replacement | undefined;
+  for (const { kind, text } of lines) {
+    if (kind === 'context') {
+      at += 1;
+      run = undefined;
+      continue;
     }
+    if (!run) runs.push((run = { start: at, length: 0, added: [] }));
+    if (kind === 'add') run.added.push(text);
+    else run.length += 1;
+    at = run.start + run.length;
   }
-  return undefined;
-}
-
-function replace(lines: readonly FileLine[], place: Place, lineEnd: string): FileLine[] {
-  let at = place.start;
-  return place.lines.flatMap((line) => {
-    if (line.kind === 'add') return [{ text: line.text, end: lineEnd }];
-    const kept = lines[at];
-    at += 1;
-    return line.kind === 'context' && kept ? [kept] : [];
-  });
+  return runs;
 }

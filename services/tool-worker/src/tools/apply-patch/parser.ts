@@ -1,15 +1,18 @@
-// parser.ts: the text of a patch → data. Line numbers in messages count from the first line of the patch.
+// parser.ts: the text of a patch → data. Accepts and refuses exactly what Codex 0.169 does; see docs/design/tools.md.
+// Line numbers in messages count from the line `*** Begin Patch`, which is 1.
 import { PatchError, type Chunk, type ChunkLine, type Hunk, type Patch } from './patch.ts';
+import { trim, trimEnd } from './white-space.ts';
 
 const beginMarker = '*** Begin Patch';
 const endMarker = '*** End Patch';
-const environmentPrefix = '*** Environment ID: ';
+const environmentPrefix = '*** Environment ID:';
 const addPrefix = '*** Add File: ';
 const deletePrefix = '*** Delete File: ';
 const updatePrefix = '*** Update File: ';
 const movePrefix = '*** Move to: ';
 const endOfFile = '*** End of File';
 const anchorMarker = '@@';
+const hereDocumentOpenings = new Set(['<<EOF', "<<'EOF'", '<<"EOF"']);
 
 /** Reads lines one by one and knows where it is. */
 class LineReader {
@@ -40,32 +43,60 @@ class LineReader {
 
 /** Accepts space around the patch and a here-document around it. @throws PatchError */
 export function parsePatch(text: string): Patch {
-  const lines = withoutHereDocument(text.replaceAll('\r\n', '\n').trim().split('\n'));
-  if (lines[0]?.trim() !== beginMarker)
-    throw new PatchError(`invalid patch: the first line must be '${beginMarker}'`);
-  if (lines.length < 2 || lines.at(-1)?.trim() !== endMarker) {
-    throw new PatchError(`invalid patch: the last line must be '${endMarker}'`);
-  }
-  const reader = new LineReader(lines.slice(0, -1), 1);
-  if (reader.peek()?.startsWith(environmentPrefix)) reader.take();
+  const lines = trim(text)
+    .split('\n')
+    .map((line) => line.replace(/\r+$/, ''));
+  const reader = new LineReader(toEnvelope(lines).slice(0, -1), 1);
+  skipEnvironment(reader);
   const hunks: Hunk[] = [];
-  while (reader.peek() !== undefined) {
-    if (reader.peek()?.trim() === '') reader.take();
+  for (let line = reader.peek(); line !== undefined; line = reader.peek()) {
+    if (trim(line) === endMarker) assertNothingFollows(reader);
     else hunks.push(parseHunk(reader));
   }
   return { hunks };
 }
 
-function withoutHereDocument(lines: string[]): string[] {
-  const opening = /^<<(?:'(\w+)'|"(\w+)"|(\w+))$/.exec(lines[0]?.trim() ?? '');
-  const word = opening?.[1] ?? opening?.[2] ?? opening?.[3];
-  if (word === undefined || lines.at(-1)?.trim() !== word) return lines;
-  return lines.slice(1, -1);
+/** The lines from the first marker to the last. */
+function toEnvelope(lines: string[]): string[] {
+  const inner = isHereDocument(lines) ? lines.slice(1, -1) : lines;
+  if (trim(inner[0] ?? '') !== beginMarker) {
+    throw new PatchError(`invalid patch: the first line must be '${beginMarker}'`);
+  }
+  if (inner.length < 2 || trim(inner.at(-1) ?? '') !== endMarker) {
+    throw new PatchError(`invalid patch: the last line must be '${endMarker}'`);
+  }
+  return inner;
+}
+
+function isHereDocument(lines: readonly string[]): boolean {
+  return (
+    lines.length >= 4 && hereDocumentOpenings.has(lines[0] ?? '') && (lines.at(-1) ?? '').endsWith('EOF')
+  );
+}
+
+/** The environment a patch is for says nothing here: a call already runs on its machine. */
+function skipEnvironment(reader: LineReader): void {
+  const line = trim(reader.peek() ?? '');
+  if (!line.startsWith(environmentPrefix)) return;
+  if (trim(line.slice(environmentPrefix.length)) === '') {
+    throw new PatchError(
+      `invalid patch: name the environment after '${environmentPrefix}' or leave the line out`,
+    );
+  }
+  reader.take();
+}
+
+function assertNothingFollows(reader: LineReader): void {
+  reader.take();
+  for (let line = reader.peek(); line !== undefined; line = reader.peek()) {
+    if (trim(line) !== '') throw new PatchError(`invalid patch: '${endMarker}' must be the last line`);
+    reader.take();
+  }
 }
 
 function parseHunk(reader: LineReader): Hunk {
   const { number } = reader;
-  const header = reader.take().trim();
+  const header = trim(reader.take());
   if (header.startsWith(addPrefix)) return parseAdd(reader, header.slice(addPrefix.length));
   if (header.startsWith(deletePrefix)) return { kind: 'delete', path: header.slice(deletePrefix.length) };
   if (header.startsWith(updatePrefix)) return parseUpdate(reader, header.slice(updatePrefix.length), number);
@@ -82,29 +113,40 @@ function parseAdd(reader: LineReader, path: string): Hunk {
 }
 
 function parseUpdate(reader: LineReader, path: string, number: number): Hunk {
-  const moveTo = reader.peek()?.trim().startsWith(movePrefix)
-    ? reader.take().trim().slice(movePrefix.length)
-    : undefined;
+  const move = trimEnd(reader.peek() ?? '');
+  const moveTo = move.startsWith(movePrefix) ? move.slice(movePrefix.length) : undefined;
+  if (moveTo !== undefined) reader.take();
   const chunks: Chunk[] = [];
-  while (!isFileEnd(reader)) {
-    if (reader.peek()?.trim() === '') reader.take();
+  for (let line = reader.peek(); line !== undefined && !isHeader(line); line = reader.peek()) {
+    if (isLoose(line, chunks.at(-1))) reader.take();
     else chunks.push(parseChunk(reader, { isFirst: chunks.length === 0 }));
   }
-  if (chunks.length === 0 && moveTo === undefined) {
-    throw new PatchError(`invalid hunk at line ${number}: the update of '${path}' is empty`);
+  if (chunks.length === 0) {
+    throw new PatchError(
+      `invalid hunk at line ${number}: the update of '${path}' is empty; write the lines that change` +
+        (moveTo === undefined ? '' : ', or one line of context to move the file as it is'),
+    );
   }
   return { kind: 'update', path, chunks, ...(moveTo === undefined ? {} : { moveTo }) };
 }
 
-function isFileEnd(reader: LineReader): boolean {
-  const line = reader.peek();
-  return line === undefined || (line.startsWith('***') && line.trim() !== endOfFile);
+/** Space in front makes a line of an update context, whatever follows. */
+function isHeader(line: string): boolean {
+  return (
+    trimEnd(line) === endMarker ||
+    [addPrefix, deletePrefix, updatePrefix].some((prefix) => trimEnd(line).startsWith(prefix))
+  );
+}
+
+/** Lines that mean nothing: empty ones after the end of the file, the end of the file before anything else. */
+function isLoose(line: string, previous: Chunk | undefined): boolean {
+  return previous ? previous.atEnd && trim(line) === '' : trimEnd(line) === endOfFile;
 }
 
 function parseChunk(reader: LineReader, { isFirst }: { isFirst: boolean }): Chunk {
   const { number } = reader;
   const head = reader.peek() ?? '';
-  const anchor = parseAnchor(head);
+  const anchor = parseAnchor(trimEnd(head));
   if (anchor !== undefined) reader.take();
   else if (!isFirst) {
     throw new PatchError(
@@ -112,23 +154,15 @@ function parseChunk(reader: LineReader, { isFirst }: { isFirst: boolean }): Chun
     );
   }
   const lines = parseChunkLines(reader);
-  if (lines.length === 0) {
-    const found = reader.peek();
-    throw new PatchError(
-      `invalid hunk at line ${reader.number}: ` +
-        (found === undefined || found.startsWith('***') || found.startsWith(anchorMarker)
-          ? 'a part has no lines'
-          : `unexpected line '${found}'; lines of an update begin with ' ' (context), '+' (added) or '-' (removed)`),
-    );
-  }
-  const atEnd = reader.peek()?.trim() === endOfFile;
+  if (lines.length === 0) throw toEmptyChunkError(reader);
+  const atEnd = trimEnd(reader.peek() ?? '') === endOfFile;
   if (atEnd) reader.take();
   return { lines, atEnd, ...(anchor === undefined || anchor === '' ? {} : { anchor }) };
 }
 
 /** Undefined when the line is no marker, empty when it names no line. */
 function parseAnchor(line: string): string | undefined {
-  if (line.trimEnd() === anchorMarker) return '';
+  if (line === anchorMarker) return '';
   return line.startsWith(`${anchorMarker} `) ? line.slice(anchorMarker.length + 1) : undefined;
 }
 
@@ -143,4 +177,15 @@ function parseChunkLines(reader: LineReader): ChunkLine[] {
     reader.take();
   }
   return lines;
+}
+
+function toEmptyChunkError(reader: LineReader): PatchError {
+  const found = reader.peek();
+  const isMarker = found === undefined || found.startsWith('***') || found.startsWith(anchorMarker);
+  return new PatchError(
+    `invalid hunk at line ${reader.number}: ` +
+      (isMarker
+        ? 'a part has no lines'
+        : `unexpected line '${found}'; lines of an update begin with ' ' (context), '+' (added) or '-' (removed)`),
+  );
 }

@@ -1,135 +1,86 @@
 // plan.ts: a parsed patch against the files as they are: what each file was and will be. Reads, never writes.
 // A1  Everything is verified before anything is written: a patch that does not fit changes nothing.
 // A2  A file is named by one hunk only.
-import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
-import type { Digest, FileChange } from '@holdfast/protocol';
+import { statSync } from 'node:fs';
+import { readState, toPlan, type EditPlan, type FileEdit } from '../../file-edits/file-edit.ts';
+import { locate, type Scope } from '../../file-edits/location.ts';
 import { applyChunks } from './matcher.ts';
 import { PatchError, type Hunk, type Patch } from './patch.ts';
 
-export type FileEdit = {
-  /** Absolute. */
-  path: string;
-  before: Buffer | null;
-  /** Null: the file goes. */
-  after: Buffer | null;
-  /** Whose mode the new file takes, when it is not its own. */
-  likePath?: string;
-};
-
-export type PatchPlan = {
-  /** In the order of writing. */
-  edits: FileEdit[];
-  changes: FileChange[];
-  /** `A path` and so on, as the patch names the files. */
-  summary: string[];
-};
-
-/** What is kept in the journal to find out later what became of the plan. */
-export type PatchEvidence = {
-  files: { path: string; before: Digest | null; after: Digest | null }[];
-  changes: FileChange[];
-  summary: string[];
-};
-
-/** @throws PatchError */
-export function planPatch(patch: Patch, cwd: string): PatchPlan {
-  const plans = patch.hunks.map((hunk) => planHunk(hunk, (path) => resolve(cwd, path)));
+/** @throws Error with a message for the model */
+export function planPatch(patch: Patch, scope: Scope): EditPlan {
+  const plans = patch.hunks.map((hunk) => planHunk(hunk, scope));
   const edits = plans.flatMap((plan) => plan.edits);
+  assertDistinct(edits); // A2
+  const summary = plans.map((plan) => plan.line).toSorted((left, right) => toRank(left) - toRank(right));
+  return toPlan(edits, summary);
+}
+
+/** Links make two names of one file. */
+function assertDistinct(edits: readonly FileEdit[]): void {
   const seen = new Set<string>();
-  for (const { path } of edits) {
-    if (seen.has(path)) throw new PatchError(`multiple operations target ${path}`); // A2
-    seen.add(path);
+  for (const { path, target } of edits) {
+    if (seen.has(path) || seen.has(target)) throw new PatchError(`multiple operations target ${path}`);
+    seen.add(path).add(target);
   }
-  const summary = plans
-    .flatMap((plan) => plan.summary)
-    .toSorted((left, right) => toRank(left) - toRank(right));
-  return { edits, changes: plans.flatMap((plan) => plan.changes), summary };
 }
 
-export function toEvidence({ edits, changes, summary }: PatchPlan): PatchEvidence {
-  const files = edits.map(({ path, before, after }) => ({
-    path,
-    before: toDigest(before),
-    after: toDigest(after),
-  }));
-  return { files, changes, summary };
-}
+/** `line` is `A path` and so on, as the patch names the file. */
+type HunkPlan = { edits: FileEdit[]; line: string };
 
-export function toDigest(bytes: Uint8Array | null): Digest | null {
-  return bytes && createHash('sha256').update(bytes).digest('hex');
-}
-
-/** Null when there is no such file. */
-function readIfThere(path: string): Buffer | null {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (!stat) return null;
-  if (!stat.isFile()) throw new PatchError(`${path} is not a file`);
-  return readFileSync(path);
-}
-
-type HunkPlan = PatchPlan;
-
-function planHunk(hunk: Hunk, toAbsolute: (path: string) => string): HunkPlan {
-  const path = toAbsolute(hunk.path);
+function planHunk(hunk: Hunk, scope: Scope): HunkPlan {
   switch (hunk.kind) {
     case 'add':
-      return {
-        edits: [
-          {
-            path,
-            before: readIfThere(path),
-            after: Buffer.from(hunk.lines.map((line) => `${line}\n`).join('')),
-          },
-        ],
-        changes: [{ path, kind: 'add' }],
-        summary: [`A ${hunk.path}`],
-      };
+      return planAdd(hunk, scope);
     case 'delete':
-      return {
-        edits: [{ path, before: readExisting(path, 'delete'), after: null }],
-        changes: [{ path, kind: 'delete' }],
-        summary: [`D ${hunk.path}`],
-      };
+      return { edits: [planRemoval(hunk.path, scope)], line: `D ${hunk.path}` };
     case 'update':
-      return planUpdate(hunk, path, toAbsolute);
+      return planUpdate(hunk, scope);
   }
 }
 
-function planUpdate(
-  hunk: Extract<Hunk, { kind: 'update' }>,
-  path: string,
-  toAbsolute: (path: string) => string,
-): HunkPlan {
-  const before = readExisting(path, 'update');
-  const after =
-    hunk.chunks.length === 0 ? before : Buffer.from(applyChunks(toUtf8(before, path), hunk.chunks, path));
-  const target = hunk.moveTo === undefined ? path : toAbsolute(hunk.moveTo);
-  if (target === path) {
-    return {
-      edits: [{ path, before, after }],
-      changes: [{ path, kind: 'update' }],
-      summary: [`M ${hunk.path}`],
-    };
-  }
+function planAdd({ path, lines }: Extract<Hunk, { kind: 'add' }>, scope: Scope): HunkPlan {
+  const place = locate(scope, path, { of: 'content' });
+  const after = Buffer.from(lines.map((line) => `${line}\n`).join(''));
   return {
-    edits: [
-      { path: target, before: readIfThere(target), after, likePath: path },
-      { path, before, after: null },
-    ],
-    changes: [
-      { path: target, kind: 'add' },
-      { path, kind: 'delete' },
-    ],
-    summary: [`M ${hunk.moveTo}`],
+    edits: [{ ...place, kind: 'add', before: readState(place.target), after }],
+    line: `A ${path}`,
   };
 }
 
-function readExisting(path: string, purpose: 'update' | 'delete'): Buffer {
-  const bytes = readIfThere(path);
-  if (!bytes) throw new PatchError(`Failed to read file to ${purpose} ${path}: there is no such file`);
-  return bytes;
+/** A link goes itself, not what it leads to; but it must lead to a file. */
+function planRemoval(path: string, scope: Scope): FileEdit {
+  const place = locate(scope, path, { of: 'self' });
+  const stat = statSync(place.target, { throwIfNoEntry: false });
+  if (stat?.isDirectory()) throw new PatchError(`${place.path} is not a file; name another path`);
+  if (!stat) throw toMissing(place.path, 'delete');
+  return { ...place, kind: 'delete', before: readState(place.target), after: null };
+}
+
+function planUpdate(hunk: Extract<Hunk, { kind: 'update' }>, scope: Scope): HunkPlan {
+  const source = locate(scope, hunk.path, { of: 'content' });
+  const before = readState(source.target);
+  if (!before) throw toMissing(source.path, 'update');
+  const after = Buffer.from(applyChunks(toUtf8(before, source.path), hunk.chunks, source.path));
+  const inPlace: HunkPlan = {
+    edits: [{ ...source, kind: 'update', before, after }],
+    line: `M ${hunk.path}`,
+  };
+  if (hunk.moveTo === undefined) return inPlace;
+  const place = locate(scope, hunk.moveTo, { of: 'content' });
+  const removal = planRemoval(hunk.path, scope);
+  if (place.target === removal.target) return inPlace;
+  return {
+    edits: [
+      { ...place, kind: 'add', before: readState(place.target), after, likePath: source.target },
+      removal,
+    ],
+    line: `M ${hunk.moveTo}`,
+  };
+}
+
+function toMissing(path: string, purpose: 'update' | 'delete'): PatchError {
+  return new PatchError(`Failed to read file to ${purpose} ${path}: there is no such file`);
 }
 
 function toUtf8(bytes: Buffer, path: string): string {

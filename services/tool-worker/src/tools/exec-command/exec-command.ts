@@ -4,12 +4,16 @@ import { resolve } from 'node:path';
 import type { CallDetail, CallOutput } from '@holdfast/protocol';
 import { toShortOutput, toUnknownOutput } from '../../call-outputs.ts';
 import type { CommandEnvironment } from '../../command-environment.ts';
-import type { ProcessHostClient, ProcessOutcome } from '../../process-host/client.ts';
+import type { CallOutcome, ProcessHostClient, ProcessWatch } from '../../process-host/client.ts';
 import type { OutputKeeper } from '../../stored-output.ts';
 import type { CallStop, Prepared, Tool, ToolRun, Traces } from '../../tool.ts';
-import { toExitOutput, toLostOutput, type ExecResult } from './result.ts';
+import { toExitOutput, toLostOutput, toReadOutput } from './result.ts';
 import { execCommandSpec, parseArguments, type ExecArguments } from './spec.ts';
 
+/** As Codex has it. */
+const terminalSize = { columns: 80, rows: 24 };
+const noNotices =
+  'exec_command failed: notify_on_exit needs a session that outlives this process; leave it out and wait with write_stdin';
 /** Characters of a command that the person who approves reads. */
 const questionLimit = 300;
 
@@ -17,6 +21,8 @@ export type ExecCommandOptions = {
   host: ProcessHostClient;
   environment: CommandEnvironment;
   keeper: OutputKeeper;
+  /** True when a session can be told of the end of a command. */
+  canNotify: boolean;
 };
 
 export function createExecCommand(options: ExecCommandOptions): Tool {
@@ -24,13 +30,14 @@ export function createExecCommand(options: ExecCommandOptions): Tool {
     spec: execCommandSpec,
     prepare: (call) => Promise.resolve(prepare(options, call)),
     resolve: (run, traces) => resolveOutcome(options, run, traces),
-    discard: (key) => options.host.forget(key),
+    discard: (key, { sealed }) => options.host.settle(key, { unread: sealed }),
   };
 }
 
 function prepare(options: ExecCommandOptions, call: CallDetail): Prepared {
   const parsed = parseArguments(call.input);
   if (typeof parsed === 'string') return refuse(parsed);
+  if (parsed.notify && !options.canNotify) return refuse(noNotices);
   const cwd = resolve(call.context.cwd, parsed.workdir ?? '.');
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
     return refuse(
@@ -51,22 +58,32 @@ async function runCommand(
   { parsed, cwd }: { parsed: ExecArguments; cwd: string },
 ): Promise<CallOutput> {
   const { environment, host } = options;
-  const env = parsed.login ? await environment.login : environment.plain;
+  const env = parsed.login ? await environment.login() : environment.plain;
   const spec = {
     key: run.key,
     command: parsed.shell ?? environment.shell,
     args: ['-c', parsed.cmd],
     cwd,
     env,
-    timeoutMs: parsed.timeoutMs,
+    ...(parsed.timeoutMs === undefined ? {} : { timeoutMs: parsed.timeoutMs }),
+    ...(parsed.tty ? { tty: terminalSize } : {}),
   };
-  let outcome: ProcessOutcome;
+  let outcome: CallOutcome;
   try {
-    outcome = await host.run(spec, { onOutput: (text) => run.emit(text), signal: run.signal });
+    outcome = await host.run(spec, toWatch(run, parsed));
   } catch (error) {
     return toHostFailure(options, run, { parsed, error });
   }
   return toOutput(options, run, { parsed, outcome });
+}
+
+function toWatch(run: ToolRun, { cmd, yieldMs, notify }: ExecArguments): ProcessWatch {
+  const { sessionId: owner } = run.call;
+  return {
+    onOutput: (text) => run.emit(text),
+    signal: run.signal,
+    background: { afterMs: yieldMs, owner, command: cmd, notify },
+  };
 }
 
 /** Without a host nothing can be asked, but what it has written before any start is there to be read. */
@@ -85,10 +102,9 @@ async function resolveOutcome(
   run: ToolRun,
   traces: Traces,
 ): Promise<CallOutput | 'not-started'> {
-  const outcome = await options.host.attach(run.key, {
-    onOutput: (text) => run.emit(text),
-    signal: run.signal,
-  });
+  const parsed = parseArguments(run.call.input);
+  if (typeof parsed === 'string') return toShortOutput('failed', parsed);
+  const outcome = await options.host.attach(run.key, toWatch(run, parsed));
   if (outcome.state === 'unknown') {
     // The host notes a command before it starts it; only a restart of the system can lose the note.
     if (traces.sameKernelBoot) return 'not-started';
@@ -96,21 +112,28 @@ async function resolveOutcome(
       'The machine was restarted while the command was about to start or ran; it does not run any more.',
     );
   }
-  const parsed = parseArguments(run.call.input);
-  if (typeof parsed === 'string') return toShortOutput('failed', parsed);
   return toOutput(options, run, { parsed, outcome });
 }
 
 function toOutput(
   { host, keeper }: ExecCommandOptions,
   run: ToolRun,
-  { parsed, outcome }: { parsed: ExecArguments; outcome: ProcessOutcome },
+  { parsed, outcome }: { parsed: ExecArguments; outcome: CallOutcome },
 ): Promise<CallOutput> {
   const stop = run.signal.aborted ? { stop: run.signal.reason as CallStop } : {};
-  const result: ExecResult = { key: run.key, folder: host.folderOf(run.key), arguments: parsed, ...stop };
-  return outcome.state === 'exited'
-    ? toExitOutput(result, outcome.exit, keeper)
-    : toLostOutput(result, outcome, keeper);
+  const { outputStyle } = run.call.context;
+  const result = { key: run.key, folder: host.folderOf(run.key), outputStyle, ...parsed, ...stop };
+  switch (outcome.state) {
+    case 'exited':
+      return toExitOutput(result, outcome.exit, keeper);
+    case 'lost':
+      return toLostOutput(result, outcome, keeper);
+    case 'read': {
+      const { reading } = outcome;
+      const since = reading.state.state === 'exited' ? reading.state.exit.startedAt : reading.state.startedAt;
+      return toReadOutput({ ...result, since }, reading, keeper);
+    }
+  }
 }
 
 function refuse(text: string): Prepared {
