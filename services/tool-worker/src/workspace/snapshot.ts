@@ -45,7 +45,7 @@ const freshMs = 50;
 const singleFiles = 20;
 
 /** The workspace cannot have a snapshot; the message is a sentence for the person. */
-export class TooLarge extends Error {}
+class TooLarge extends Error {}
 
 export type SnapshotOptions = {
   root: string;

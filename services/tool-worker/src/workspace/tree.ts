@@ -38,7 +38,7 @@ export function encodeTree(entries: readonly TreeEntry[]): Buffer {
 
 const idBytes = 32;
 
-export function decodeTree(bytes: Buffer): TreeEntry[] {
+function decodeTree(bytes: Buffer): TreeEntry[] {
   const entries: TreeEntry[] = [];
   for (let at = 0; at < bytes.length;) {
     const space = bytes.indexOf(0x20, at);
