@@ -10,7 +10,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { defaultLimits } from '../../src/workspace/snapshot.ts';
+import { ObjectStore } from '../../src/workspace/object-store.ts';
+import { defaultLimits, Snapshot } from '../../src/workspace/snapshot.ts';
 import { createFolder } from '../folders.ts';
 import { openHistory, readTree, sessionId } from './trees.ts';
 
@@ -82,6 +83,16 @@ describe('a snapshot', () => {
     const env = { PATH: process.env['PATH'], GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' };
     const git = ['--git-dir', join(folder, store), 'fsck', '--full', '--strict', '--no-dangling'];
     expect(execFileSync('git', git, { env, encoding: 'utf8', stdio: 'pipe' })).toBe('');
+  });
+
+  test('sees a change that leaves size and times as they were', () => {
+    const [root, folder] = [createFolder(), createFolder()];
+    const snapshot = new Snapshot({ root, store: new ObjectStore(folder), excluded: [] });
+    const trees = Array.from({ length: 300 }, (_, at) => {
+      writeFileSync(join(root, 'a'), String(at % 10));
+      return snapshot.take();
+    });
+    expect(trees.filter((tree, at) => tree === trees[at - 1])).toEqual([]);
   });
 
   test('of many files is one file, which undo reads as well', () => {

@@ -115,6 +115,19 @@ describe('undo', () => {
     expect(readFileSync(at('a'), 'utf8')).toBe('0');
   });
 
+  test('takes calls that ran side by side as one', () => {
+    const { history, root, call } = openHistory();
+    const a = join(root, 'a');
+    writeFileSync(a, '0');
+    call('1.1.0', () => {
+      appendFileSync(a, '1');
+      call('1.1.1', () => appendFileSync(a, '2'));
+      appendFileSync(a, '3');
+    });
+    expect(history.undo(undo)).toMatchObject({ kind: 'undone', restored: [a] });
+    expect(readFileSync(a, 'utf8')).toBe('0');
+  });
+
   test('done twice does nothing the second time', () => {
     const { history, root, call } = openHistory();
     call('1.1.0', () => writeFileSync(join(root, 'a'), '1'));
