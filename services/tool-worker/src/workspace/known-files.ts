@@ -35,12 +35,8 @@ export class KnownFiles {
       const file = known.get(path);
       return file !== undefined && file.digest !== before;
     });
-    for (const { path, before } of changed) this.noteSeen(sessionId, path, before);
+    for (const { path, before } of changed) this.#set(sessionId, path, () => before);
     return changed.map(({ path }) => path);
-  }
-
-  noteSeen(sessionId: string, path: string, digest: string | null): void {
-    this.#ledger.setKnown(sessionId, { path, digest, stale: false, stamp: toStamp(path) });
   }
 
   /** A file that changed again since it was read is known to be another one. @returns what is known */
@@ -55,11 +51,18 @@ export class KnownFiles {
   /** A call that planned these changes has ended, one way or the other. */
   noteWritten(sessionId: string, files: readonly PlannedChange[]): void {
     for (const { path, before, after } of files) {
-      const now = readDigest(path);
-      const digest = now === before ? before : after;
-      this.#ledger.setKnown(sessionId, { path, digest, stale: now !== digest, stamp: toStamp(path) });
+      const digest = this.#set(sessionId, path, (now) => (now === before ? before : after));
       this.#ledger.markStale(path, { sessionId, digest });
     }
+  }
+
+  /** The stamp comes first: a change that follows it shows in the content or in the next stamp. */
+  #set(sessionId: string, path: string, toKnown: (now: string | null) => string | null): string | null {
+    const stamp = toStamp(path);
+    const now = readDigest(path);
+    const digest = toKnown(now);
+    this.#ledger.setKnown(sessionId, { path, digest, stale: now !== digest, stamp });
+    return digest;
   }
 
   #listChanged(sessionId: string): { file: KnownFile; stamp: string; digest: string | null }[] {

@@ -93,6 +93,8 @@ describe('a snapshot', () => {
       return snapshot.take();
     });
     expect(trees.filter((tree, at) => tree === trees[at - 1])).toEqual([]);
+    // Where clocks are coarse, times alone would not have told.
+    expect(snapshot.record.files.get('a')?.settled).toBe(false);
   });
 
   test('of many files is one file, which undo reads as well', () => {
