@@ -1,4 +1,4 @@
-import type { CallOutput, CallStatus } from '@holdfast/protocol';
+import type { CallDetail, CallOutput, CallStatus } from '@holdfast/protocol';
 
 const bytesPerToken = 4;
 
@@ -15,4 +15,10 @@ export function toTokens(text: string): number {
 export function toUnknownOutput(known: string, durationMs = 0): CallOutput {
   const text = `It is not known whether this call took effect; look before doing it again. ${known}`;
   return toShortOutput('unknown', text, durationMs);
+}
+
+/** Files are not what the session last saw of them. */
+export function toConflictOutput({ tool }: Pick<CallDetail, 'tool'>, paths: readonly string[]): CallOutput {
+  const text = `${tool} changed nothing: ${paths.join(', ')} changed outside since you last read or wrote it; read it again, then decide.`;
+  return toShortOutput('failed', text);
 }

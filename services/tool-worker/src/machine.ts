@@ -1,7 +1,7 @@
 // machine.ts: everything of a machine that needs neither Temporal nor NATS: its identity, its lock, its journal, its process host, its tools.
 import { mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { BlobStore, CallLog, CallRunner, SessionLog } from '@holdfast/agent-loop';
 import { Failure } from '@holdfast/failures';
 import { tryLock } from '@holdfast/kernel-lock';
@@ -19,6 +19,7 @@ import { ProcessHostClient } from './process-host/client.ts';
 import { readKernelBoot, readProcess } from './process-host/process-table.ts';
 import { createRegistry } from './registry.ts';
 import { createOutputKeeper } from './stored-output.ts';
+import { createWorkspaceGuard, type WorkspaceGuard } from './workspace/workspace-guard.ts';
 
 export type MachineOptions = {
   /** Created when absent; belongs to one machine. */
@@ -47,6 +48,8 @@ export type Machine = {
   confirmBoot(): void;
   calls: CallExecutor;
   terminals: BackgroundTerminals;
+  /** What calls changed in their workspaces, and the way back. */
+  workspaces: Pick<WorkspaceGuard, 'undo' | 'diff'>;
   /** Dispatches that an earlier process of this machine did not answer. */
   unansweredDispatches(): CallOrigin[];
   /** Resolves when commands can run without waiting. @throws Error when the process host cannot be started */
@@ -80,6 +83,7 @@ export function openMachine(options: MachineOptions): Machine {
   const unanswered = journal.list().flatMap((row) => row.origin ?? []);
   const publishDelta = options.publishDelta ?? (() => undefined);
   const kernelBoot = readKernelBoot();
+  const workspace = openWorkspaces(options);
   const calls = createCallExecutor({
     machineId,
     bootId,
@@ -89,6 +93,7 @@ export function openMachine(options: MachineOptions): Machine {
     tools,
     publishDelta,
     logger,
+    workspace,
   });
   const { addInput } = options;
   const endNotices = addInput ? startExitNotices({ host, addInput, logger }) : () => undefined;
@@ -96,7 +101,7 @@ export function openMachine(options: MachineOptions): Machine {
   const close = async ({ limitMs }: { limitMs: number }) => {
     await calls.close({ limitMs });
     endNotices();
-    await host.close({ stopHost: true });
+    await Promise.all([host.close({ stopHost: true }), workspace.close()]);
     journal.close();
     lock.release();
   };
@@ -110,6 +115,7 @@ export function openMachine(options: MachineOptions): Machine {
     confirmBoot: () => identity.confirmBoot(),
     calls,
     terminals: createBackgroundTerminals(host),
+    workspaces: workspace,
     unansweredDispatches: () => unanswered,
     ready: () => host.ready(),
     close: (limits) => (closed ??= close(limits)),
@@ -135,6 +141,18 @@ function createHostClient({ stateDir, env, supervised }: MachineOptions): Proces
     },
     ...(runtimeDir ? { runtimeDir } : {}),
     ...(parent ? { supervisor: { pid: parent.pid, startTime: parent.startTime } } : {}),
+  });
+}
+
+/** No snapshot may hold the state of the stack that this machine belongs to, where that is kept beside `machines/<name>`. */
+function openWorkspaces({ stateDir, workspace, env, logger }: MachineOptions): WorkspaceGuard {
+  const machines = dirname(resolve(stateDir));
+  return createWorkspaceGuard({
+    folder: join(stateDir, 'workspaces'),
+    excluded: [resolve(stateDir), ...(basename(machines) === 'machines' ? [dirname(machines)] : [])],
+    path: env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
+    workspace,
+    logger,
   });
 }
 

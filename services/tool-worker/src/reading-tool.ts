@@ -26,10 +26,12 @@ export type Reader<Arguments> = (
  * @param read may throw a `ToolError`, and errors of the file system: both become text for the model; after an abort it may throw
  * anything. A `Failure` means that this worker failed and is tried again by its class; anything else that the tool is broken, which ends
  * the turn.
+ * @param toPath the absolute path of the file whose text the model will read, for tools that read one
  */
 export function createReadingTool<Arguments>(
   declared: FunctionTool<Arguments>,
   read: Reader<Arguments>,
+  toPath?: (given: Arguments, context: CallContext) => string,
 ): Tool {
   const { spec } = declared;
   return {
@@ -39,7 +41,8 @@ export function createReadingTool<Arguments>(
       if (given.kind === 'refused')
         return Promise.resolve({ kind: 'refused', output: toShortOutput('failed', given.text) });
       const answer = (run: ToolRun) => readTimed(run, spec.name, () => read(given.value, call.context, run));
-      return Promise.resolve({ kind: 'ready', question: spec.name, evidence: null, run: answer });
+      const reads = toPath ? { reads: toPath(given.value, call.context) } : {};
+      return Promise.resolve({ kind: 'ready', question: spec.name, evidence: null, ...reads, run: answer });
     },
     resolve: () => Promise.resolve('not-started'),
   };

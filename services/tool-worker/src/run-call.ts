@@ -3,16 +3,18 @@
 // C2  The journal has the call before anything with an effect happens.
 // C3  A call that may have started is resolved by its tool: its outcome is found out or reported as unknown, never guessed.
 // C4  A refused commit asks for the truth by claiming again; it never leads to running again.
-// C5  What is kept of a call goes only when the store has the outcome, or has ended the turn.
+// C5  The state of the workspace before it is noted before a call that may change files.
+// C6  What is kept of a call goes only when the store has the outcome, or has ended the turn.
 import type { CallLog } from '@holdfast/agent-loop';
 import { Failure } from '@holdfast/failures';
 import type { CallDetail, CallOutput, CallResult, Claim, Effects } from '@holdfast/protocol';
 import type { Logger } from '@holdfast/telemetry';
-import { toShortOutput, toUnknownOutput } from './call-outputs.ts';
+import { toConflictOutput, toShortOutput, toUnknownOutput } from './call-outputs.ts';
 import type { Journal } from './journal.ts';
 import { toPieces, type DeltaPublisher } from './live-output.ts';
 import type { RunningCall, RunningCalls } from './running-calls.ts';
 import type { Tool, ToolRun } from './tool.ts';
+import type { WorkspaceGuard } from './workspace/workspace-guard.ts';
 
 export type CallDeps = {
   machineId: string;
@@ -25,6 +27,7 @@ export type CallDeps = {
   publishDelta: DeltaPublisher;
   logger: Logger;
   running: RunningCalls<CallResult>;
+  workspace: Pick<WorkspaceGuard, 'begin' | 'end' | 'noteRead'>;
 };
 
 export type CallRequest = { sessionId: string; callId: string };
@@ -79,14 +82,24 @@ async function toOutcome(context: Context, claim: Granted): Promise<Outcome> {
   if (row) {
     const sameKernelBoot = row.kernelBoot === deps.kernelBoot;
     const found = await tool.resolve(run, { evidence: row.evidence, sameKernelBoot }); // C3
-    if (found !== 'not-started') return toResult(found);
+    if (found !== 'not-started') {
+      if (changesFiles(tool.spec.effects)) deps.workspace.end({ call });
+      return toResult(found);
+    }
   }
   const prepared = await tool.prepare(call);
   if (prepared.kind === 'refused') return toResult(prepared.output);
   const approved = row !== undefined || (claim.kind === 'run' && claim.approval === 'accepted');
-  if (!approved && needsApproval(prepared.effects ?? tool.spec.effects, call))
-    return { kind: 'ask', question: prepared.question };
+  const { effects = tool.spec.effects } = prepared;
+  if (!approved && needsApproval(effects, call)) return { kind: 'ask', question: prepared.question };
   if (run.signal.aborted) return toResult(toShortOutput('aborted', 'aborted by user before it was started'));
+  const guarded = { call, ...(prepared.files ? { files: prepared.files } : {}) };
+  const conflicts = changesFiles(effects) ? await deps.workspace.begin(guarded) : []; // C5
+  if (conflicts.length > 0) {
+    deps.workspace.end({ call });
+    return toResult(toConflictOutput(call, conflicts));
+  }
+  if (prepared.reads !== undefined) deps.workspace.noteRead(call, prepared.reads);
   deps.journal.begin({
     ...request,
     ...(running.origin ? { origin: running.origin } : {}),
@@ -97,7 +110,11 @@ async function toOutcome(context: Context, claim: Granted): Promise<Outcome> {
     kernelBoot: deps.kernelBoot,
     evidence: prepared.evidence,
   }); // C2
-  return toResult(await prepared.run(run));
+  try {
+    return toResult(await prepared.run(run));
+  } finally {
+    if (changesFiles(effects)) deps.workspace.end(guarded);
+  }
 }
 
 function toToolRun({ deps, request, running }: Context, call: CallDetail): ToolRun {
@@ -111,7 +128,11 @@ function toToolRun({ deps, request, running }: Context, call: CallDetail): ToolR
 }
 
 function needsApproval(effects: Effects, call: CallDetail): boolean {
-  return call.context.approvalPolicy === 'always' && (effects === 'write' || effects === 'execute');
+  return call.context.approvalPolicy === 'always' && changesFiles(effects);
+}
+
+function changesFiles(effects: Effects): boolean {
+  return effects === 'write' || effects === 'execute';
 }
 
 async function ask(context: Context, question: string): Promise<CallResult> {
@@ -165,7 +186,7 @@ async function write(
 
 function conclude({ deps, request }: Context, claim: Exclude<Claim, Granted>): CallResult {
   if (claim.kind !== 'awaiting-approval')
-    release(deps, toCallKey(request), { sealed: claim.kind === 'sealed' }); // C5
+    release(deps, toCallKey(request), { sealed: claim.kind === 'sealed' }); // C6
   return claim;
 }
 

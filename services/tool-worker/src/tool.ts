@@ -1,6 +1,6 @@
 // tool.ts: the port between the domain of calls and the tools.
 // A tool failure is a value that the model reads. A throw means that this worker, not the tool, failed; the call is then dispatched again.
-import type { CallDetail, CallOutput, Effects, ToolSpec } from '@holdfast/protocol';
+import type { CallDetail, CallOutput, Digest, Effects, ToolSpec } from '@holdfast/protocol';
 
 /** Why a call is stopped: the turn was interrupted, or this worker ends. The reason of a call's abort signal. */
 export type CallStop = 'cancelled' | 'shutdown';
@@ -23,6 +23,9 @@ export type Traces = {
   sameKernelBoot: boolean;
 };
 
+/** A file that a call will write; `path` is absolute, the digests are SHA-256 of the content, null where there is no file. */
+export type PlannedChange = { path: string; before: Digest | null; after: Digest | null };
+
 export type Prepared =
   /** The input cannot be run; nothing has happened. */
   | { kind: 'refused'; output: CallOutput }
@@ -34,6 +37,10 @@ export type Prepared =
       evidence: unknown;
       /** When this input does less than the tool may do. */
       effects?: Effects;
+      /** What will be written, when the tool knows. */
+      files?: readonly PlannedChange[];
+      /** The file that will be read for the model; absolute. */
+      reads?: string;
       run(run: ToolRun): Promise<CallOutput>;
     };
 

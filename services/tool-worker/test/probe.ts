@@ -75,6 +75,7 @@ export function createProbe(options: ProbeOptions = {}): Probe {
     tools: new Map([['probe', tool]]),
     publishDelta: () => undefined,
     logger: silent,
+    workspace: { begin: () => Promise.resolve([]), end: () => undefined, noteRead: () => undefined },
     ...(options.dispatchPatienceMs === undefined ? {} : { dispatchPatienceMs: options.dispatchPatienceMs }),
   });
   const { approvalPolicy = 'never', tool: name = 'probe' } = options;

@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import type { Digest, FileChange } from '@holdfast/protocol';
+import type { PlannedChange } from '../tool.ts';
 
 export type FileEdit = {
   /** Absolute, as the call names it. */
@@ -45,6 +46,11 @@ export function toEvidence({ edits, summary, draft }: EditPlan): EditEvidence {
     after: toDigest(after),
   }));
   return { files, summary, draft };
+}
+
+/** What will be written, by the places that are written to. */
+export function toPlannedChanges({ files }: EditEvidence): PlannedChange[] {
+  return files.map(({ target, before, after }) => ({ path: target, before, after }));
 }
 
 export function toChanges(files: readonly Pick<FileEdit, 'path' | 'kind'>[]): FileChange[] {

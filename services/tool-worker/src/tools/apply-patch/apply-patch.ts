@@ -1,7 +1,13 @@
 // apply-patch.ts: the tool around parser, plan and writer.
 import type { CallDetail, CallOutput } from '@holdfast/protocol';
 import { toShortOutput, toUnknownOutput } from '../../call-outputs.ts';
-import { toChanges, toEvidence, type EditEvidence, type EditPlan } from '../../file-edits/file-edit.ts';
+import {
+  toChanges,
+  toEvidence,
+  toPlannedChanges,
+  type EditEvidence,
+  type EditPlan,
+} from '../../file-edits/file-edit.ts';
 import type { Scope } from '../../file-edits/location.ts';
 import { inspectEdits } from '../../file-edits/outcome.ts';
 import { writeEdits } from '../../file-edits/writer.ts';
@@ -36,10 +42,12 @@ function prepare(call: CallDetail, scope: Scope): Prepared {
     return refuse(`apply_patch verification failed: ${toReason(error)}`);
   }
   if (plan.edits.length === 0) return refuse('No files were modified.');
+  const evidence = toEvidence(plan);
   return {
     kind: 'ready',
     question: `apply_patch: ${plan.summary.join(', ')}`,
-    evidence: toEvidence(plan),
+    evidence,
+    files: toPlannedChanges(evidence),
     run: () => Promise.resolve(apply(plan)),
   };
 }

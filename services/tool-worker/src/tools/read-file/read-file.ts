@@ -1,7 +1,8 @@
+import type { CallContext } from '@holdfast/protocol';
 import { toAbsolutePath } from '../../files/file-path.ts';
 import { readLines } from '../../files/text-file.ts';
 import { toPageSize, type PageSize } from '../../page-size.ts';
-import { createReadingTool, ToolError } from '../../reading-tool.ts';
+import { createReadingTool, ToolError, type Reader } from '../../reading-tool.ts';
 import type { Tool } from '../../tool.ts';
 import { findBlock } from './indentation.ts';
 import { createPage, toText } from './page.ts';
@@ -14,8 +15,10 @@ const lineLimit = 500;
 const blockFileLines = 200_000;
 
 export function createReadFile(): Tool {
-  return createReadingTool(readFileTool, async (given, context, { signal }) => {
-    const path = toAbsolutePath(given.file_path, context.cwd);
+  const toPath = (given: ReadFileArguments, { cwd }: Pick<CallContext, 'cwd'>) =>
+    toAbsolutePath(given.file_path, cwd);
+  const read: Reader<ReadFileArguments> = async (given, context, { signal }) => {
+    const path = toPath(given, context);
     const size = toPageSize(context, given.limit);
     const options = { lineLimit, signal };
     const text =
@@ -23,7 +26,8 @@ export function createReadFile(): Tool {
         ? await readSlice(path, { offset: given.offset, size }, options)
         : await readBlock(path, { ...given, size }, options);
     return { text };
-  });
+  };
+  return createReadingTool(readFileTool, read, toPath);
 }
 
 async function readBlock(

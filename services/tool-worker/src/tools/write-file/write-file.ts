@@ -6,6 +6,7 @@ import {
   toChanges,
   toEvidence,
   toPlan,
+  toPlannedChanges,
   type EditEvidence,
   type EditPlan,
 } from '../../file-edits/file-edit.ts';
@@ -32,10 +33,12 @@ function prepare(call: CallDetail, workspace: string): Prepared {
   const scope = { cwd: call.context.cwd, roots: [call.context.cwd, workspace] };
   try {
     const plan = planWrite(scope, { name: given.value.file_path, after: Buffer.from(given.value.content) });
+    const evidence = toEvidence(plan);
     return {
       kind: 'ready',
       question: `write_file: ${plan.summary.join(', ')}`,
-      evidence: toEvidence(plan),
+      evidence,
+      files: toPlannedChanges(evidence),
       run: () => Promise.resolve(write(plan)),
     };
   } catch (error) {
