@@ -26,6 +26,7 @@ export type Request =
   | { command: 'ps'; sessionId: string; json: boolean }
   | { command: 'kill'; sessionId: string; id: number }
   | { command: 'clean'; sessionId: string }
+  | { command: 'undo'; sessionId: string; turn: number | undefined; force: boolean; json: boolean }
   | { command: 'sessions'; json: boolean }
   | { command: 'machines'; json: boolean }
   | { command: 'worker'; name: string; workspace: string }
@@ -202,11 +203,27 @@ function addTerminalCommands(program: Command, take: Take): void {
     .description('end every background command of a session')
     .argument('<session>', 'id of the session')
     .action((sessionId: string) => take({ command: 'clean', sessionId }));
+  program
+    .command('undo')
+    .description('put the files back to what they were before a turn of a session')
+    .argument('<session>', 'id of the session')
+    .option('--turn <n>', 'this turn and those after it; default the last one that changed files', toTurn)
+    .option('--force', 'also files that somebody else changed later')
+    .option(...json)
+    .action((sessionId: string, flags: { turn?: number; force?: true; json?: true }) => {
+      const { turn, force, json: asJson } = flags;
+      take({ command: 'undo', sessionId, turn, force: force === true, json: asJson === true });
+    });
 }
 
 function toTerminalId(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It must be a number; `holdfast ps SESSION` shows it.');
+}
+
+function toTurn(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be the number of a turn, counted from 1.');
 }
 
 function addStackCommands(program: Command, take: Take): void {

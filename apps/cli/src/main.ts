@@ -31,6 +31,8 @@ async function run(terminal: Terminal, request: Request): Promise<ExitCode> {
       return (await import('./commands/terminals.ts')).killTerminal(terminal, request);
     case 'clean':
       return (await import('./commands/terminals.ts')).cleanTerminals(terminal, request);
+    case 'undo':
+      return (await import('./commands/undo.ts')).undo(terminal, request);
     case 'sessions':
       return (await import('./commands/lists.ts')).sessions(terminal, request);
     case 'machines':

@@ -1,10 +1,10 @@
-import type { Delta, SessionEvent, TerminalReply, TerminalRequest } from '@holdfast/protocol';
+import type { Delta, SessionEvent } from '@holdfast/protocol';
 // bus.ts: live coordination over NATS. Losing any message, or all of NATS, costs nobody anything but the live picture:
 // events are read from the store when a gap shows, deltas are never needed, cancel hints only make a cancel faster.
 import { jetstream, jetstreamManager, type JetStreamClient } from '@nats-io/jetstream';
 import { connect, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import { toEventMessages } from './event-messages.ts';
-import { askMachine, reply } from './machine-requests.ts';
+import { askMachine, reply, type MachineReply, type MachineRequest } from './machine-requests.ts';
 import {
   eventStream,
   toCallSubject,
@@ -37,9 +37,15 @@ export type EventBus = {
   subscribeCancels(audience: CancelAudience, receive: (hint: CancelHint) => void): () => void;
   subscribeCalls(machineId: string, receive: (hint: CallHint) => void): () => void;
   /** Undefined when the machine does not answer: it is offline, or NATS is. @throws Error with the words of a machine that could not do it */
-  askMachine(machineId: string, request: TerminalRequest): Promise<TerminalReply | undefined>;
+  askMachine<Request extends MachineRequest>(
+    machineId: string,
+    request: Request,
+  ): Promise<MachineReply<Request> | undefined>;
   /** A throw is told to whoever asked. */
-  answerMachine(machineId: string, answer: (request: TerminalRequest) => Promise<TerminalReply>): () => void;
+  answerMachine(
+    machineId: string,
+    answer: (request: MachineRequest) => Promise<MachineReply<MachineRequest>>,
+  ): () => void;
   close(): Promise<void>;
 };
 
@@ -100,7 +106,7 @@ export function createBus(options: { url: string; name: string }): EventBus {
     answerMachine: (machineId, answer) =>
       subscribe(
         toMachineSubject(machineId),
-        (value, message) => void reply(message, answer(value as TerminalRequest)),
+        (value, message) => void reply(message, answer(value as MachineRequest)),
       ),
     close: async () => {
       state.closed = true;

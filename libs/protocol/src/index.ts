@@ -37,6 +37,7 @@ export { noUsage } from './sessions.ts';
 export type { ModelSettings, Session, SessionSettings, SessionState, TokenUsage } from './sessions.ts';
 export type { Machine, MachineCapabilities, MachineKind, MachineRegistration } from './machines.ts';
 export type { BackgroundTerminal, TerminalReply, TerminalRequest } from './terminals.ts';
+export type { UndoConflict, UndoRequest, UndoResult } from './undo.ts';
 export type {
   Answers,
   CallEffect,

@@ -14,6 +14,7 @@ import type {
   OutputStyle,
   ToolProfile,
   Turn,
+  UndoResult,
 } from '@holdfast/protocol';
 import { sendRequest, type ApiOptions, type ApiReply, type ApiRequest } from './api-requests.ts';
 import { readEventStream, type EventStreamOptions } from './event-stream.ts';
@@ -66,6 +67,8 @@ export type RemoteSession = Omit<AgentSession, 'events'> & {
   killTerminal(id: number): Promise<BackgroundTerminal>;
   /** Returns those that were ended. @throws Failure machine.offline */
   cleanTerminals(): Promise<BackgroundTerminal[]>;
+  /** Restores the files that a turn, and those after it, changed. @throws Failure machine.offline */
+  undo(order?: { turn?: number; force?: boolean }): Promise<UndoResult>;
   /** Recorded events first, then live ones, over as many connections as it takes. @throws Failure when refused */
   events(options?: EventStreamOptions): AsyncIterable<SessionEvent>;
 };
@@ -122,6 +125,7 @@ function openSession(options: ApiOptions, sessionId: SessionId): RemoteSession {
     listTerminals: () => get('/terminals'),
     killTerminal: (id) => post(`/terminals/${id}/kill`),
     cleanTerminals: () => post('/terminals/clean'),
+    undo: (order) => post('/undo', order),
     events: (stream) => readEventStream(options, sessionId, stream),
   };
 }

@@ -1,4 +1,4 @@
-import type { BackgroundTerminal } from '@holdfast/protocol';
+import type { BackgroundTerminal, UndoResult } from '@holdfast/protocol';
 // public-schemas.ts: what the public door accepts and answers beyond the schemas it shares with the store. The OpenAPI document is
 // made from these. Bodies are strict: a misspelt field is an error, not a setting that silently does nothing.
 import {
@@ -86,6 +86,18 @@ export const terminalSchema = z.object({
   state: z.enum(['running', 'exited', 'killed', 'lost']),
   exitCode: z.int().exactOptional(),
 }) satisfies z.ZodType<BackgroundTerminal>;
+
+const undoConflict = z.object({ path: z.string(), reason: z.string() });
+export const undoResultSchema = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('undone'),
+    ordinal: z.int(),
+    restored: z.array(z.string()),
+    left: z.array(undoConflict).describe('What could not be put back, and why'),
+  }),
+  z.object({ kind: z.literal('refused'), ordinal: z.int(), conflicts: z.array(undoConflict) }),
+  z.object({ kind: z.literal('nothing'), reason: z.string() }),
+]) satisfies z.ZodType<UndoResult>;
 
 const after = z.coerce.number().int().min(0);
 export const pageQuery = z.object({

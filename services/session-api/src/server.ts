@@ -9,6 +9,7 @@ import { addSessionRoutes } from './routes/session-routes.ts';
 import { addStreamRoute, type StreamPace } from './routes/stream-route.ts';
 import { addTerminalRoutes } from './routes/terminal-routes.ts';
 import { addTurnRoutes } from './routes/turn-routes.ts';
+import { addUndoRoute } from './routes/undo-route.ts';
 
 /** JSON escapes may make a prompt of 1 MiB six times as long. */
 const bodyLimitBytes = 8 * 1_048_576;
@@ -39,6 +40,7 @@ export async function createSessionServer(options: SessionServerOptions): Promis
   addTurnRoutes(app, options);
   addRecordRoutes(app, store);
   addTerminalRoutes(app, options);
+  addUndoRoute(app, options);
   addStreamRoute(app, {
     store,
     bus,

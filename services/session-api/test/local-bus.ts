@@ -1,5 +1,5 @@
-import type { CancelHint, EventBus } from '@holdfast/events';
-import type { Delta, SessionEvent, TerminalReply, TerminalRequest } from '@holdfast/protocol';
+import type { CancelHint, EventBus, MachineReply, MachineRequest } from '@holdfast/events';
+import type { Delta, SessionEvent } from '@holdfast/protocol';
 
 /** The bus in one process: delivers at once to whoever is subscribed now, and can be away. */
 export class LocalBus implements EventBus {
@@ -61,12 +61,15 @@ export class LocalBus implements EventBus {
   }
 
   /** Asked of machines that nobody plays; one that is played answers. */
-  readonly asked: { machineId: string; request: TerminalRequest }[] = [];
-  machine: ((request: TerminalRequest) => TerminalReply) | undefined;
+  readonly asked: { machineId: string; request: MachineRequest }[] = [];
+  machine: ((request: MachineRequest) => MachineReply<MachineRequest>) | undefined;
 
-  async askMachine(machineId: string, request: TerminalRequest): Promise<TerminalReply | undefined> {
+  async askMachine<Request extends MachineRequest>(
+    machineId: string,
+    request: Request,
+  ): Promise<MachineReply<Request> | undefined> {
     this.asked.push({ machineId, request });
-    return Promise.resolve(this.machine?.(request));
+    return Promise.resolve(this.machine?.(request) as MachineReply<Request> | undefined);
   }
 
   answerMachine(): () => void {

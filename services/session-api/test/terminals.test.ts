@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { BackgroundTerminal, TerminalRequest } from '@holdfast/protocol';
+import type { MachineRequest } from '@holdfast/events';
+import type { BackgroundTerminal, UndoResult } from '@holdfast/protocol';
 import { describe, expect, test } from 'vitest';
 import { openDoor, type Door } from './door.ts';
 
@@ -19,7 +20,7 @@ async function openSession(door: Door) {
 }
 
 /** Plays the machine, which knows one terminal. */
-function answer(request: TerminalRequest) {
+function answer(request: MachineRequest) {
   const isKnown = request.op !== 'kill' || request.id === terminal.id;
   const ended = { ...terminal, state: 'killed' as const, exitCode: 143 };
   return { terminals: isKnown ? [request.op === 'list' ? terminal : ended] : [] };
@@ -55,5 +56,26 @@ describe('background terminals', () => {
     const { session, sessionId, machineId } = await openSession(door);
     await session.close();
     expect(door.bus.asked).toEqual([{ machineId, request: { op: 'close', sessionId } }]);
+  });
+});
+
+describe('undo', () => {
+  test('is asked of the machine of the session, by default for the last turn and without force', async () => {
+    await using door = await openDoor();
+    const { session, sessionId, machineId } = await openSession(door);
+    const result: UndoResult = { kind: 'undone', ordinal: 2, restored: ['/w/a'], left: [] };
+    door.bus.machine = () => result;
+    expect(await session.undo()).toEqual(result);
+    expect(await session.undo({ turn: 1, force: true })).toEqual(result);
+    expect(door.bus.asked).toEqual([
+      { machineId, request: { op: 'undo', sessionId, force: false } },
+      { machineId, request: { op: 'undo', sessionId, force: true, ordinal: 1 } },
+    ]);
+  });
+
+  test('of a machine that does not answer says that it is offline', async () => {
+    await using door = await openDoor();
+    const { session } = await openSession(door);
+    await expect(session.undo()).rejects.toMatchObject({ code: 'machine.offline' });
   });
 });

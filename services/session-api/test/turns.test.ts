@@ -212,6 +212,7 @@ describe('the OpenAPI document', () => {
         'get /v1/sessions/{sessionId}/terminals 200 4XX 5XX',
         'post /v1/sessions/{sessionId}/terminals/{terminalId}/kill 200 4XX 5XX',
         'post /v1/sessions/{sessionId}/terminals/clean 200 4XX 5XX',
+        'post /v1/sessions/{sessionId}/undo 200 4XX 5XX',
         'get /v1/sessions 200 4XX 5XX',
         'get /v1/sessions/{sessionId} 200 4XX 5XX',
         'post /v1/sessions/{sessionId}/close 200 4XX 5XX',

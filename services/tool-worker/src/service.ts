@@ -1,6 +1,6 @@
 import { toMasked, type Env } from '@holdfast/config';
 import { toMachineQueue } from '@holdfast/contracts';
-import { createBus, type EventBus } from '@holdfast/events';
+import { createBus, type EventBus, type MachineRequest } from '@holdfast/events';
 import type { Failure } from '@holdfast/failures';
 import { startHealthServer } from '@holdfast/http-service';
 import { createHttpStore } from '@holdfast/store-client';
@@ -61,7 +61,7 @@ export async function startToolWorker(env: Env): Promise<ToolWorkerService> {
   const host = watchHost(machine, logger);
   const endRecovery = startRecovery(config, { machine, lease, logger });
   const endHints = followHints(bus, machine, lease);
-  const endTerminals = serveTerminals(bus, { machine, lease, store: createHttpStore(access), logger });
+  const endAnswers = answerPeople(bus, { machine, lease, store: createHttpStore(access), logger });
   const health = await startHealthServer({
     service: 'tool-worker',
     port: config.HOLDFAST_TOOL_WORKER_HEALTH_PORT,
@@ -72,7 +72,7 @@ export async function startToolWorker(env: Env): Promise<ToolWorkerService> {
     endRecovery();
     await worker.shutdown();
     endHints();
-    endTerminals();
+    endAnswers();
     await machine.close({ limitMs: reportMs });
     await lease.release();
     await Promise.all([bus.close(), health.close()]);
@@ -108,14 +108,16 @@ function followHints(bus: EventBus, machine: Machine, lease: Lease): () => void 
   };
 }
 
-/** People ask about background commands over the bus; those of closed sessions are ended also without a word from there. */
-function serveTerminals(
+/** People ask over the bus; the commands of closed sessions are ended also without a word from there. */
+function answerPeople(
   bus: EventBus,
   options: { machine: Machine; lease: Lease; store: SweepOptions['store']; logger: Logger },
 ): () => void {
   const { machine, lease, store, logger } = options;
-  const { terminals, registration } = machine;
-  const ends = [bus.answerMachine(registration.machineId, (request) => terminals.answer(request))];
+  const { terminals, workspaces, registration } = machine;
+  const answer = (request: MachineRequest) =>
+    request.op === 'undo' ? workspaces.undo(request) : terminals.answer(request);
+  const ends = [bus.answerMachine(registration.machineId, answer)];
   void lease.held.then(() => ends.push(startSweep({ terminals, store, logger })));
   return () => {
     for (const end of ends) end();

@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { cleanTerminals, killTerminal, listTerminals, type TerminalDeps } from '../domain/terminals.ts';
+import type { SessionMachineDeps } from '../domain/session-machine.ts';
+import { cleanTerminals, killTerminal, listTerminals } from '../domain/terminals.ts';
 import { failures, sessionParams, terminalParams, terminalSchema } from '../public-schemas.ts';
 import type { App } from './app.ts';
 
 /** Commands that went on in the background of a session. */
-export function addTerminalRoutes(app: App, deps: TerminalDeps): void {
+export function addTerminalRoutes(app: App, deps: SessionMachineDeps): void {
   app.get(
     '/v1/sessions/:sessionId/terminals',
     {

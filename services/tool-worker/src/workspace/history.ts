@@ -1,17 +1,18 @@
+import { hash } from 'node:crypto';
+import { lstatSync, mkdirSync, readFileSync } from 'node:fs';
+import { isAbsolute, join, relative } from 'node:path';
 // history.ts: the workspaces of one machine over time: what stood before and after each call, and the way back.
 // H1  The state before a call is on disk before the call has an effect.
 // H2  A call that is taken up again keeps the state that was noted before it began.
 // H3  What could not be noted is said by undo, never guessed.
-import { hash } from 'node:crypto';
-import { lstatSync, mkdirSync, readFileSync } from 'node:fs';
-import { isAbsolute, join, relative } from 'node:path';
+import type { UndoResult } from '@holdfast/protocol';
 import type { PlannedChange } from '../tool.ts';
 import { toShownPath } from './byte-paths.ts';
 import { loadRecord, saveRecord } from './folder-record.ts';
 import { KnownFiles } from './known-files.ts';
 import { Ledger, type CallWindow, type State } from './ledger.ts';
 import { ObjectStore } from './object-store.ts';
-import type { Begun, CallId, CallStart, UndoRequest, UndoResult } from './requests.ts';
+import type { Begun, CallId, CallStart, UndoOrder } from './requests.ts';
 import { restorePaths } from './restore.ts';
 import { Snapshot, type SnapshotLimits } from './snapshot.ts';
 import { readTurnDiff, type TurnDiff } from './turn-diff.ts';
@@ -126,7 +127,7 @@ export class WorkspaceHistory {
   }
 
   /** Idempotent, also when it was cut off. @throws Error when the snapshot is damaged or a path cannot be written */
-  undo({ sessionId, ordinal, force }: UndoRequest): UndoResult {
+  undo({ sessionId, ordinal, force }: UndoOrder): UndoResult {
     this.settle();
     const windows = this.#ledger.listOfSession(sessionId);
     const last = Math.max(0, ...windows.map((window) => window.ordinal));

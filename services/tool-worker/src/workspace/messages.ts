@@ -1,6 +1,7 @@
 // messages.ts: between a machine and the thread that looks after its workspaces. Messages are done in the order of their sending.
+import type { UndoResult } from '@holdfast/protocol';
 import type { WorkspaceHistoryOptions } from './history.ts';
-import type { Begun, CallId, CallStart, UndoRequest, UndoResult } from './requests.ts';
+import type { Begun, CallId, CallStart, UndoOrder } from './requests.ts';
 import type { TurnDiff } from './turn-diff.ts';
 
 export type ThreadOptions = WorkspaceHistoryOptions;
@@ -12,7 +13,7 @@ export type Questions = {
   end: { given: Omit<CallStart, 'look'>; answer: void };
   spoil: { given: CallId; answer: void };
   noteRead: { given: CallId & { tool: string; path: string; stamp: string }; answer: void };
-  undo: { given: UndoRequest; answer: UndoResult };
+  undo: { given: UndoOrder; answer: UndoResult };
   diff: { given: { sessionId: string; ordinal: number }; answer: TurnDiff };
   close: { given: Record<string, never>; answer: void };
 };

@@ -3,15 +3,13 @@
 // U2  The target of a path is its state before the first of these calls. Between the calls, and after the last, the path must be as they
 //     left it; otherwise somebody else changed it, and undo would lose that.
 // U3  A path that is at its target needs nothing: undo may be repeated, also after it was cut off.
+import type { UndoConflict } from '@holdfast/protocol';
 import type { CallWindow, Ledger, State } from './ledger.ts';
 import type { ObjectStore } from './object-store.ts';
 import { diffTrees, isSame, modes, readEntry, toType, type TreeEntry } from './tree.ts';
 
 /** `path` is relative to the root, one character a byte. */
 export type Restoration = { path: string; target: TreeEntry | undefined; now: TreeEntry | undefined };
-
-/** `reason` completes the sentence "<path>: …". */
-export type UndoConflict = { path: string; reason: string };
 
 export type UndoPlan = { restorations: Restoration[]; conflicts: UndoConflict[]; notKept: string[] };
 

@@ -4,12 +4,12 @@
 // G2  Undo is a service, not a condition: when the thread fails, calls run all the same and the log tells.
 import { realpathSync, statSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import type { CallDetail } from '@holdfast/protocol';
+import type { CallDetail, UndoResult } from '@holdfast/protocol';
 import type { Logger } from '@holdfast/telemetry';
 import type { PlannedChange } from '../tool.ts';
 import { toStamp } from './known-files.ts';
 import type { Answer, QuestionName, Questions, ThreadOptions } from './messages.ts';
-import type { UndoRequest, UndoResult } from './requests.ts';
+import type { UndoOrder } from './requests.ts';
 import type { TurnDiff } from './turn-diff.ts';
 
 export type GuardedCall = {
@@ -29,7 +29,7 @@ export type WorkspaceGuard = {
   /** A tool is about to read a file for the session; `path` is absolute. Returns at once. */
   noteRead(call: CallDetail, path: string): void;
   /** @throws Error while a call of the session runs, and when the snapshot is damaged or a path cannot be written */
-  undo(request: UndoRequest): Promise<UndoResult>;
+  undo(request: UndoOrder): Promise<UndoResult>;
   /** What the calls of a turn changed so far. @throws Error when a snapshot is damaged */
   diff(turn: { sessionId: string; ordinal: number }): Promise<TurnDiff>;
   /** Waits for what is under way. Idempotent. */
@@ -92,7 +92,10 @@ export function createWorkspaceGuard(options: WorkspaceGuardOptions): WorkspaceG
     },
     undo: async (request) => {
       if (running.has(request.sessionId)) {
-        throw new Error('a call of this session is running; interrupt the turn, then undo it');
+        return {
+          kind: 'nothing',
+          reason: 'a call of this session is running; interrupt the turn, then undo it',
+        };
       }
       return thread.ask('undo', request);
     },

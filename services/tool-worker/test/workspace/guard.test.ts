@@ -63,9 +63,10 @@ describe('a machine', () => {
       never,
     );
     await waitForLine(join(workspace, 'ran'));
-    await expect(machine.workspaces.undo(undo)).rejects.toThrow(
-      'a call of this session is running; interrupt the turn, then undo it',
-    );
+    expect(await machine.workspaces.undo(undo)).toEqual({
+      kind: 'nothing',
+      reason: 'a call of this session is running; interrupt the turn, then undo it',
+    });
     writeFileSync(join(workspace, 'gate'), '');
     await running;
   });
