@@ -5,8 +5,8 @@
 // U3  A path that is at its target needs nothing: undo may be repeated, also after it was cut off.
 import type { UndoConflict } from '@holdfast/protocol';
 import type { CallWindow, Ledger, State } from './ledger.ts';
-import type { ObjectStore } from './object-store.ts';
-import { diffTrees, isSame, modes, readEntry, toType, type TreeEntry } from './tree.ts';
+import type { ObjectId, ObjectKind, ObjectStore } from './object-store.ts';
+import { diffTrees, isFolder, isSame, modes, readEntry, toType, type TreeEntry } from './tree.ts';
 
 /** `path` is relative to the root, one character a byte. */
 export type Restoration = { path: string; target: TreeEntry | undefined; now: TreeEntry | undefined };
@@ -27,7 +27,8 @@ export type UndoSubject = {
 };
 
 /** @throws Error when the snapshot lacks an object or holds a damaged one */
-export function planUndo(subject: UndoSubject): UndoPlan {
+export function planUndo(given: UndoSubject): UndoPlan {
+  const subject = { ...given, store: rememberReads(given.store) };
   const chains = toChains(subject);
   const plan: UndoPlan = { restorations: [], conflicts: [], notKept: [] };
   for (const [path, { target, expected, reason }] of chains) {
@@ -41,8 +42,50 @@ export function planUndo(subject: UndoSubject): UndoPlan {
     if (why !== undefined) plan.conflicts.push({ path, reason: why });
     else if (isNotKept(now)) plan.conflicts.push({ path, reason: 'it is too large to be kept' });
     plan.restorations.push({ path, target, now });
+    if (target && !isFolder(target)) addContent(subject, { plan, chains, path, now });
+    if (target) addParents(subject, { plan, chains, path });
   }
   return plan;
+}
+
+/** Each path is looked up from the root. */
+function rememberReads(store: UndoSubject['store']): UndoSubject['store'] {
+  const trees = new Map<string, Buffer>();
+  const read = (kind: ObjectKind, id: ObjectId) => {
+    const content = trees.get(id) ?? store.read(kind, id);
+    trees.set(id, content);
+    return content;
+  };
+  return { read };
+}
+
+type Context = { plan: UndoPlan; chains: Map<string, Chain>; path: string };
+
+/** A folder in the place of a file has to go as a whole. */
+function addContent(
+  { store }: UndoSubject,
+  { plan, chains, path, now }: Context & { now: TreeEntry | undefined },
+): void {
+  if (!now || !isFolder(now)) return;
+  for (const inside of diffTrees(store, { before: undefined, after: now.id }, `${path}/`)) {
+    if (!chains.has(inside.path))
+      plan.conflicts.push({ path: inside.path, reason: 'it was made after the turn' });
+  }
+}
+
+/** Folders above the path that the session left alone, and somebody else did not. */
+function addParents(subject: UndoSubject, { plan, chains, path }: Context): void {
+  const names = path.split('/');
+  for (let depth = 1; depth < names.length; depth += 1) {
+    const parent = names.slice(0, depth).join('/');
+    const now = readEntry(subject.store, subject.now.tree, parent);
+    if (chains.has(parent) || (now && isFolder(now))) continue;
+    if (plan.restorations.some((planned) => planned.path === parent)) continue;
+    plan.conflicts.push({ path: parent, reason: 'it was removed or replaced after the turn' });
+    const begin = subject.windows.find((window) => window.begin)?.begin;
+    const target = begin && readEntry(subject.store, begin.tree, parent);
+    if (target && isFolder(target)) plan.restorations.push({ path: parent, target, now });
+  }
 }
 
 function toChains(subject: UndoSubject): Map<string, Chain> {

@@ -201,18 +201,40 @@ describe('a change from outside', () => {
     expect(Object.keys(readTree(root))).toEqual(['new', 'new/mine']);
   });
 
+  test('in a folder that the turn put in the place of a file is named', () => {
+    const { history, root, call } = openHistory();
+    const a = join(root, 'a');
+    writeFileSync(a, '0');
+    call('1.1.0', () => {
+      rmSync(a);
+      mkdirSync(a);
+    });
+    writeFileSync(join(a, 'mine'), 'mine');
+    expect(history.undo(undo)).toMatchObject({
+      kind: 'refused',
+      conflicts: [{ path: join(a, 'mine'), reason: 'it was made after the turn' }],
+    });
+    history.undo({ ...undo, force: true });
+    expect(readFileSync(a, 'utf8')).toBe('0');
+  });
+
   test('that put a link in the place of a folder is not followed', () => {
     const { history, root, call } = openHistory();
     const outside = createFolder();
     mkdirSync(join(root, 'folder'));
     writeFileSync(join(root, 'folder/a'), '0');
+    const before = readTree(root);
     call('1.1.0', () => writeFileSync(join(root, 'folder/a'), '1'));
     rmSync(join(root, 'folder'), { recursive: true });
     symlinkSync(outside, join(root, 'folder'));
-    expect(history.undo({ ...undo, force: true })).toMatchObject({
-      restored: [],
-      left: [{ path: join(root, 'folder/a'), reason: 'a folder above it is not a folder any more' }],
+    expect(history.undo(undo)).toMatchObject({
+      conflicts: [
+        { path: join(root, 'folder/a'), reason: 'it was changed after the turn' },
+        { path: join(root, 'folder'), reason: 'it was removed or replaced after the turn' },
+      ],
     });
+    history.undo({ ...undo, force: true });
+    expect(readTree(root)).toEqual(before);
     expect(readTree(outside)).toEqual({});
   });
 });
