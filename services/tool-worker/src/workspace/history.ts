@@ -91,7 +91,7 @@ export class WorkspaceHistory {
     this.#known.noteWritten(sessionId, files);
     this.#known.adopt(sessionId);
     const root = this.#ledger.read({ sessionId, callId })?.root ?? findRoot(cwd);
-    if (root === undefined) return;
+    if (root === undefined || findRoot(root) === undefined) return;
     const begin = this.#findEarlier(root, { sessionId, callId });
     this.#ledger.open({
       sessionId,
@@ -156,7 +156,7 @@ export class WorkspaceHistory {
       })),
     ]);
     this.#ledger.markUndone(sessionId, from);
-    for (const { root } of plans) this.#look(root);
+    for (const { root } of plans) if (findRoot(root) !== undefined) this.#look(root);
     const restored = plans.flatMap(({ root, restorations }) =>
       restorations.map(({ path }) => toShown(root, path)),
     );
@@ -220,7 +220,7 @@ export class WorkspaceHistory {
   }
 
   #toBegin(root: string | undefined, { look }: CallStart): Pick<CallWindow, 'begin' | 'note'> {
-    if (root === undefined) return { note: 'the session has no folder that could have a snapshot' };
+    if (root === undefined) return { note: 'no snapshot is taken of a home or of a folder above one' };
     try {
       const begin = look ? this.#look(root) : (this.#ledger.readState(root) ?? this.#look(root));
       return { begin };
