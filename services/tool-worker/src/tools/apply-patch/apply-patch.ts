@@ -1,21 +1,17 @@
 // apply-patch.ts: the tool around parser, plan and writer.
 import type { CallDetail, CallOutput } from '@holdfast/protocol';
-import { toShortOutput, toUnknownOutput } from '../../call-outputs.ts';
-import {
-  toChanges,
-  toEvidence,
-  toPlannedChanges,
-  type EditEvidence,
-  type EditPlan,
-} from '../../file-edits/file-edit.ts';
+import { toShortOutput } from '../../call-outputs.ts';
+import { toChanges, toEvidence, toPlannedChanges, type EditPlan } from '../../file-edits/file-edit.ts';
 import type { Scope } from '../../file-edits/location.ts';
-import { inspectEdits } from '../../file-edits/outcome.ts';
+import { resolveEdits, type EditSuccess } from '../../file-edits/resolve-edits.ts';
 import { writeEdits } from '../../file-edits/writer.ts';
-import type { Prepared, Tool, Traces } from '../../tool.ts';
+import type { Prepared, Tool } from '../../tool.ts';
 import { parsePatch } from './parser.ts';
 import { PatchError } from './patch.ts';
 import { planPatch } from './plan.ts';
 import { applyPatchSpec } from './spec.ts';
+
+const died = 'The worker died while it applied the patch.';
 
 export type ApplyPatch = Tool & {
   /** Like `prepare`, but relative paths start at `cwd`, an absolute path; what the session may change stays the same. */
@@ -30,7 +26,7 @@ export function createApplyPatch({ workspace }: { workspace: string }): ApplyPat
     spec: applyPatchSpec,
     prepare: (call) => prepareIn(call, call.context.cwd),
     prepareIn,
-    resolve: (_run, traces) => Promise.resolve(resolveOutcome(traces)),
+    resolve: (_run, traces) => Promise.resolve(resolveEdits(traces, { toSuccess, unknown: died })),
   };
 }
 
@@ -86,10 +82,7 @@ function toReason(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function toSuccess(
-  summary: readonly string[],
-  { changes, durationMs }: Required<Pick<CallOutput, 'changes' | 'durationMs'>>,
-): CallOutput {
+function toSuccess(summary: readonly string[], { changes, durationMs }: EditSuccess): CallOutput {
   const seconds = Math.round(durationMs / 100) / 10;
   const text = [
     'Exit code: 0',
@@ -100,19 +93,6 @@ function toSuccess(
     '',
   ].join('\n');
   return { ...toShortOutput('ok', text, durationMs), changes };
-}
-
-function resolveOutcome(traces: Traces): CallOutput | 'not-started' {
-  const evidence = traces.evidence as EditEvidence;
-  const outcome = inspectEdits(evidence);
-  switch (outcome.kind) {
-    case 'applied':
-      return toSuccess(evidence.summary, { changes: toChanges(evidence.files), durationMs: 0 });
-    case 'untouched':
-      return 'not-started';
-    case 'mixed':
-      return toUnknownOutput(`The worker died while it applied the patch. ${outcome.known}`);
-  }
 }
 
 function refuse(text: string): Prepared {

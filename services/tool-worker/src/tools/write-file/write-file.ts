@@ -1,29 +1,31 @@
 // write-file.ts: one file, written as a whole. What became of a write is told by the hashes of before and after, as for a patch.
 import type { CallDetail, CallOutput } from '@holdfast/protocol';
-import { toShortOutput, toUnknownOutput } from '../../call-outputs.ts';
+import { toShortOutput } from '../../call-outputs.ts';
 import {
   readState,
   toChanges,
   toEvidence,
   toPlan,
   toPlannedChanges,
-  type EditEvidence,
   type EditPlan,
 } from '../../file-edits/file-edit.ts';
 import { locate, type Scope } from '../../file-edits/location.ts';
-import { inspectEdits } from '../../file-edits/outcome.ts';
+import { resolveEdits, type EditSuccess } from '../../file-edits/resolve-edits.ts';
 import { writeEdits } from '../../file-edits/writer.ts';
 import { toAbsolutePath } from '../../files/file-path.ts';
 import { toSize } from '../../files/text-file.ts';
-import type { Prepared, Tool, Traces } from '../../tool.ts';
+import type { Prepared, Tool } from '../../tool.ts';
 import { writeFileTool } from './spec.ts';
+
+const died =
+  'The worker died while it wrote the file, and the file is neither as before nor as it was to be: somebody else has changed it.';
 
 /** @param options.workspace a folder that every session of the machine may change, beside its own */
 export function createWriteFile({ workspace }: { workspace: string }): Tool {
   return {
     spec: writeFileTool.spec,
     prepare: (call) => Promise.resolve(prepare(call, workspace)),
-    resolve: (_run, traces) => Promise.resolve(resolveOutcome(traces)),
+    resolve: (_run, traces) => Promise.resolve(resolveEdits(traces, { toSuccess, unknown: died })),
   };
 }
 
@@ -62,26 +64,8 @@ function write(plan: EditPlan): CallOutput {
   return toShortOutput('failed', `write_file failed: ${toReason(error)}. Nothing was changed.`, durationMs);
 }
 
-function toSuccess(
-  summary: readonly string[],
-  { changes, durationMs }: Required<Pick<CallOutput, 'changes' | 'durationMs'>>,
-): CallOutput {
+function toSuccess(summary: readonly string[], { changes, durationMs }: EditSuccess): CallOutput {
   return { ...toShortOutput('ok', `${summary.join('\n')}.`, durationMs), changes };
-}
-
-function resolveOutcome(traces: Traces): CallOutput | 'not-started' {
-  const evidence = traces.evidence as EditEvidence;
-  const outcome = inspectEdits(evidence);
-  switch (outcome.kind) {
-    case 'applied':
-      return toSuccess(evidence.summary, { changes: toChanges(evidence.files), durationMs: 0 });
-    case 'untouched':
-      return 'not-started';
-    case 'mixed':
-      return toUnknownOutput(
-        `The worker died while it wrote the file, and the file is neither as before nor as it was to be: somebody else has changed it. ${outcome.known}`,
-      );
-  }
 }
 
 function refuse(text: string): Prepared {
