@@ -54,7 +54,7 @@ const table = {
   'model.connection-failed': {
     class: 'transient',
     actor: 'operator',
-    message: 'No connection to the model endpoint comes about; check OPENAI_BASE_URL and its certificate.',
+    message: 'The model endpoint cannot be connected to; check OPENAI_BASE_URL and its certificate.',
     http: 503,
   },
   'model.stream-cut': {
